@@ -1,0 +1,201 @@
+"""Robot: a pinocchio model with its actuation, limits, home configuration and named frames."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.description import Description, read_urdf
+from wbc.errors import InputError, RobotWarning
+from wbc.joints import JointOrder, joint_names_of
+from wbc.limits import Limits, ZeroLimits, limits_of, override
+from wbc.loading import home_of, lock_joints, refuse_singular_mass_matrix, set_armature
+
+ROOTS = ("fixed", "free", "planar")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Robot:
+    """A robot as the controller sees it: ``M(q) v̇ + h(q, v) = Sᵀ τ + Jcᵀ f`` with limits and a home.
+
+    Make one with :func:`wbc.robots.load`, :meth:`from_urdf` or :meth:`from_pinocchio`.
+
+    Attributes:
+        name: what the robot is called in messages.
+        model: the pinocchio model; not to be changed once the robot exists.
+        home: configuration (nq,) that the robot starts from.
+        actuated: indices (nu,) of the actuated coordinates of ``v``.
+        joint_names: names (nu,) of the actuated coordinates, the order of every torque.
+        torque_limits: (nu,) [N m, N], inf where there is none.
+        position_limits: lower and upper (2, nv) [rad, m], ∓inf where there is none.
+        velocity_limits: (nv,) [rad/s, m/s], inf where there is none.
+        description: the text and mesh folders that the model came from; ``None`` for a bare pinocchio model.
+        warnings: what was mended or ignored while loading, one sentence each.
+    """
+
+    name: str
+    model: Any
+    home: Array
+    actuated: NDArray[np.intp]
+    joint_names: tuple[str, ...]
+    torque_limits: Array
+    position_limits: Array
+    velocity_limits: Array
+    description: Description | None = None
+    warnings: tuple[str, ...] = ()
+    velocity_names: tuple[str, ...] = field(default=())
+
+    @property
+    def nq(self) -> int:
+        """Length of a configuration."""
+        return int(self.model.nq)
+
+    @property
+    def nv(self) -> int:
+        """Length of a velocity."""
+        return int(self.model.nv)
+
+    @property
+    def nu(self) -> int:
+        """Number of actuated coordinates."""
+        return len(self.joint_names)
+
+    @property
+    def mass(self) -> float:
+        """Mass of everything that moves [kg]."""
+        return float(sum(inertia.mass for inertia in list(self.model.inertias)[1:]))
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path_or_text: str | Path,
+        *,
+        root: str = "fixed",
+        package_dirs: Sequence[str | Path] = (),
+        lock: Iterable[str] | Mapping[str, float] = (),
+        home: Any = None,
+        name: str | None = None,
+        torque_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, float] | None = None,
+        armature: Mapping[str, float] | float | None = None,
+        zero_limits: ZeroLimits = "unlimited",
+    ) -> Robot:
+        """Read a robot from a URDF file or from the text of one; meshes are not needed and not looked for.
+
+        Args:
+            path_or_text: path of the file, or its text.
+            root: ``"fixed"``, ``"free"`` (free-flyer) or ``"planar"`` (x, y, yaw).
+            package_dirs: folders in which ``package://`` addresses of meshes are looked up when a picture is drawn.
+            lock: joints that shall not move: names (locked at home), or name -> position [rad, m].
+            home: configuration (nq,), or joint name -> position; where silent, zero moved inside the limits.
+            name: name for messages; the description's own name where silent.
+            torque_limits: joint name -> limit [N m, N] that replaces the description's.
+            velocity_limits: joint name -> limit [rad/s, m/s] that replaces the description's.
+            armature: joint name -> reflected rotor inertia [kg m²] (or one number for all joints). It replaces
+                whatever the model has, so that saying it twice adds it once.
+            zero_limits: what an effort or velocity of 0 means: ``"unlimited"`` (a placeholder, with a warning),
+                ``"zero"`` (a joint that may not push) or ``"error"``.
+
+        Raises:
+            RobotError: the text is no URDF, or the mass matrix is singular (a moving link without inertia).
+            UnknownNameError: a joint that does not exist.
+        """
+        checks.choice(root, ROOTS, "root")
+        model, description, notes = read_urdf(path_or_text, root=root, package_dirs=package_dirs)
+        if isinstance(lock, str):
+            raise InputError(f"lock: expected a list of joint names, got the text {lock!r}; write lock=({lock!r},)")
+        locked = dict(lock) if isinstance(lock, Mapping) else dict.fromkeys(lock)
+        if locked:
+            model = lock_joints(model, locked, home, name or model.name)
+            notes = [note for note in notes if not any(f"joint {joint!r} mimics" in note for joint in locked)]
+            home = {k: v for k, v in home.items() if k not in locked} if isinstance(home, Mapping) else home
+        return cls.from_pinocchio(
+            model,
+            home=home,
+            name=name,
+            torque_limits=torque_limits,
+            velocity_limits=velocity_limits,
+            armature=armature,
+            zero_limits=zero_limits,
+            description=description,
+            notes=notes,
+        )
+
+    @classmethod
+    def from_pinocchio(
+        cls,
+        model: Any,
+        *,
+        home: Any = None,
+        name: str | None = None,
+        torque_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, float] | None = None,
+        armature: Mapping[str, float] | float | None = None,
+        zero_limits: ZeroLimits = "unlimited",
+        description: Description | None = None,
+        notes: Sequence[str] = (),
+    ) -> Robot:
+        """Make a robot of a pinocchio model (copied); arguments and errors as in :meth:`from_urdf`."""
+        model = pin.Model(model)
+        label = name or model.name or "robot"
+        velocity_names, actuated = joint_names_of(model)
+        joint_names = tuple(velocity_names[i] for i in actuated)
+        notes = [*notes, *set_armature(model, armature, label)]
+        limits: Limits = limits_of(
+            model, velocity_names, actuated, zero_limits, torque_limits or {}, velocity_limits or {}
+        )
+        torque = override(limits.torque[actuated], joint_names, torque_limits, "torque_limits", label)
+        velocity = override(limits.velocity, velocity_names, velocity_limits, "velocity_limits", label)
+        robot = cls(
+            name=label,
+            model=model,
+            home=home_of(model, home, limits.position, label),
+            actuated=np.asarray(actuated, dtype=np.intp),
+            joint_names=joint_names,
+            torque_limits=torque,
+            position_limits=limits.position,
+            velocity_limits=velocity,
+            description=description,
+            warnings=(*notes, *limits.warnings),
+            velocity_names=velocity_names,
+        )
+        refuse_singular_mass_matrix(model, robot.home, label)
+        for warning in robot.warnings:
+            warnings.warn(f"robot {label!r}: {warning}", RobotWarning, stacklevel=3)
+        return robot
+
+    def scaled(self, *, torque: float = 1.0, velocity: float = 1.0) -> Robot:
+        """The same robot with its torque and velocity limits multiplied by positive factors."""
+        checks.scalar(torque, "torque", lower=0.0)
+        checks.scalar(velocity, "velocity", lower=0.0, strict=True)
+        return replace(self, torque_limits=self.torque_limits * torque, velocity_limits=self.velocity_limits * velocity)
+
+    def frame_id(self, frame: str) -> int:
+        """Index of a frame by name; joint names are frames too.
+
+        Raises:
+            UnknownNameError: there is no such frame; the message has close matches.
+        """
+        names = [f.name for f in self.model.frames if f.name != "universe"]
+        checks.choice(frame, names, "frame", f"robot {self.name!r}")
+        return int(self.model.getFrameId(frame))
+
+    def order(self, names: Sequence[str]) -> JointOrder:
+        """Translator between this robot's joint order and another one, such as a motor driver's.
+
+        Raises:
+            InputError: a name is missing, unknown or given twice; the message lists them.
+        """
+        return JointOrder.between(self.joint_names, names)
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, nq={self.nq}, nv={self.nv}, nu={self.nu}, mass={self.mass:.3g} kg)"
