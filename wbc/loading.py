@@ -72,6 +72,8 @@ def set_armature(model: Any, armature: Mapping[str, float] | float | None, label
 
 def refuse_singular_mass_matrix(model: Any, q: Array, label: str) -> None:
     """Name the joint that moves a link without inertia, which no controller can divide by."""
+    if model.nv == 0:
+        raise RobotError(f"robot {label!r} has no joint that moves (every joint is fixed or locked)")
     if not all(np.isfinite(inertia.mass) and inertia.mass >= 0.0 for inertia in model.inertias):
         bad = [model.names[i] for i, inertia in enumerate(model.inertias) if not inertia.mass >= 0.0]
         raise RobotError(f"robot {label!r}: the link behind joint {bad[0]!r} has a negative mass")

@@ -185,9 +185,11 @@ class Robot:
         Raises:
             UnknownNameError: there is no such frame; the message has close matches.
         """
-        names = [f.name for f in self.model.frames if f.name != "universe"]
-        checks.choice(frame, names, "frame", f"robot {self.name!r}")
-        return int(self.model.getFrameId(frame))
+        frames = list(self.model.frames)
+        checks.choice(frame, [f.name for f in frames if f.name != "universe"], "frame", f"robot {self.name!r}")
+        # a URDF may give a joint and a link one name, and pinocchio then refuses the bare name: the link is meant
+        same = [i for i, f in enumerate(frames) if f.name == frame]
+        return next((i for i in same if frames[i].type == pin.FrameType.BODY), same[0])
 
     def order(self, names: Sequence[str]) -> JointOrder:
         """Translator between this robot's joint order and another one, such as a motor driver's.
