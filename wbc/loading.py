@@ -52,7 +52,8 @@ def home_of(model: Any, home: Any, position_limits: Array, label: str) -> Array:
 def set_armature(model: Any, armature: Mapping[str, float] | float | None, label: str) -> list[str]:
     """Write reflected rotor inertia (gear² times rotor inertia, then the user's) into the model; returns remarks."""
     reflected = np.asarray(model.rotorInertia) * np.asarray(model.rotorGearRatio) ** 2
-    joints = [(name, joint) for name, joint in zip(model.names, model.joints, strict=True) if joint.nv == 1]
+    pairs = list(zip(model.names, model.joints, strict=True))[1:]  # the first, "universe", pretends to have one axis
+    joints = [(name, joint) for name, joint in pairs if joint.nv == 1]
     notes = []
     values = np.array(model.armature, dtype=np.float64)
     for name, joint in joints:
