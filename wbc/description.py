@@ -32,18 +32,24 @@ def read_urdf(
     path_or_text: str | Path, *, root: str, package_dirs: Sequence[str | Path]
 ) -> tuple[Any, Description, list[str]]:
     """Parse a URDF for dynamics only; returns the model, its description and remarks for the user."""
-    text, folder = _text_of(path_or_text)
-    element = _parse(text, path_or_text)
+    text, folder, element = parse_urdf(path_or_text)
     joint = {"free": pin.JointModelFreeFlyer, "planar": pin.JointModelPlanar}.get(root)
     try:
         model = pin.buildModelFromXML(text) if joint is None else pin.buildModelFromXML(text, joint())
     except (ValueError, RuntimeError) as error:
-        raise RobotError(f"the URDF {_short(path_or_text)} cannot be read: {error}") from error
+        reasons = _reasons(element) or str(error)
+        raise RobotError(f"the URDF {_short(path_or_text)} cannot be read: {reasons}") from error
     notes = [
         f"joint {name!r} mimics {leader!r}, which is ignored: it moves by itself; lock it (lock=({name!r},))"
         for name, leader in mimic_joints(element)
     ]
     return model, Description(text, folder, tuple(Path(d) for d in package_dirs)), notes
+
+
+def parse_urdf(path_or_text: str | Path) -> tuple[str, Path | None, ElementTree.Element]:
+    """The text, the folder of its file (``None`` for a text) and the ``<robot>`` element of a URDF."""
+    text, folder = _text_of(path_or_text)
+    return text, folder, _parse(text, path_or_text)
 
 
 def mimic_joints(element: ElementTree.Element) -> list[tuple[str, str]]:
@@ -77,6 +83,16 @@ def _parse(text: str, given: str | Path) -> ElementTree.Element:
     if element.tag != "robot":
         raise RobotError(f"{_short(given)} is not a URDF: its outermost element is <{element.tag}>, expected <robot>")
     return element
+
+
+def _reasons(element: ElementTree.Element, most: int = 3) -> str:
+    """What is wrong in words: pinocchio's parser says it on the terminal only, and never in its exception."""
+    from wbc.inspection_checks import check  # only where something went wrong
+    from wbc.inspection_reading import read_table
+
+    errors = [f for f in check(read_table(element, None, ())) if f.severity == "error"]
+    more = f" (and {len(errors) - most} more; see wbc check)" if len(errors) > most else ""
+    return "; ".join(f"{f.where}: {f.what} ({f.fix})" for f in errors[:most]) + more
 
 
 def _short(given: str | Path) -> str:
