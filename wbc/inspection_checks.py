@@ -205,7 +205,7 @@ def notes(table: Table) -> list[Finding]:
         found.append(Finding("note", f"base {roots[0]!r}", what, 'root="free" for a robot that walks or flies'))
     missing = [mesh.address for mesh in table.meshes if mesh.path is None]
     if missing:
-        what = f"{len(missing)} of {len(table.meshes)} not found: {_listed(missing)}; a controller needs none"
+        what = f"{len(missing)} of {len(table.meshes)} not found, such as {missing[0]}; a controller needs none"
         found.append(Finding("note", "meshes", what, _mesh_fix(missing, table)))
     return found
 

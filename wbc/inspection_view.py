@@ -35,7 +35,9 @@ def print_findings(findings: Findings, console: Console) -> None:
     if findings.missing_meshes:
         console.print(f"[bold]Missing meshes[/bold] {escape(', '.join(findings.missing_meshes))}")
     if findings.findings:
-        table = Table("", "where", "what", "fix", title="Findings", title_justify="left", show_lines=True)
+        table = Table("", title="Findings", title_justify="left", show_lines=True)
+        for column in ("where", "what", "fix"):
+            table.add_column(column, overflow="fold")  # paths have no blanks to break at
         for finding in findings.findings:
             style = STYLES[finding.severity]
             cells = (finding.where, finding.what, finding.fix)
