@@ -12,7 +12,7 @@ from wbc.errors import InputError
 from wbc.simulation.optional import optional
 from wbc.simulation.recording import Recording
 
-COLOURS = ("#2563a8", "#d9772b", "#3a8f5c", "#b8433f", "#7a5ea8", "#8a6d4b", "#c9679f", "#5f6b73", "#9aa02c", "#2f9fb0")
+COLOURS = ("#2563a8", "#d9772b", "#3a8f5c", "#c9a227", "#7a5ea8", "#8a6d4b", "#c9679f", "#5f6b73", "#9aa02c", "#2f9fb0")
 INK, FAINT, ALARM = "#2b2f33", "#d9dde1", "#b8433f"
 MOST_POINTS = 4000  # a line of more is drawn by its extremes: nothing that stands out is lost, and the file stays small
 STYLE = {
