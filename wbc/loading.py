@@ -75,9 +75,9 @@ def refuse_singular_mass_matrix(model: Any, q: Array, label: str) -> None:
     """Name the joint that moves a link without inertia, which no controller can divide by."""
     if model.nv == 0:
         raise RobotError(f"robot {label!r} has no joint that moves (every joint is fixed or locked)")
-    if not all(np.isfinite(inertia.mass) and inertia.mass >= 0.0 for inertia in model.inertias):
-        bad = [model.names[i] for i, inertia in enumerate(model.inertias) if not inertia.mass >= 0.0]
-        raise RobotError(f"robot {label!r}: the link behind joint {bad[0]!r} has a negative mass")
+    for name, inertia in zip(model.names, model.inertias, strict=True):
+        if not (np.isfinite(inertia.mass) and inertia.mass >= 0.0):
+            raise RobotError(f"robot {label!r}: the link behind joint {name!r} has the mass {inertia.mass:g} kg")
     data = model.createData()
     M = np.array(pin.crba(model, data, np.array(q)))
     M = np.triu(M) + np.triu(M, 1).T
@@ -86,9 +86,10 @@ def refuse_singular_mass_matrix(model: Any, q: Array, label: str) -> None:
         return
     joint = joint_of_velocity(model, int(np.abs(vectors[:, 0]).argmax()))
     links = [f.name for f in model.frames if f.parentJoint == joint and f.type == pin.FrameType.BODY]
+    name = model.names[joint]
+    others = f", lock the joint (lock=({name!r},)) or give it an armature (armature={{{name!r}: 0.01}})"
     raise RobotError(
-        f"robot {label!r}: the mass matrix is singular, joint {model.names[joint]!r} moves link "
+        f"robot {label!r}: the mass matrix is singular, joint {name!r} moves link "
         f"{', '.join(map(repr, links)) or '(unnamed)'} and all behind it without inertia; give the link "
-        f"an <inertial>, lock the joint (lock=({model.names[joint]!r},)) or give it an armature "
-        f"(armature={{{model.names[joint]!r}: 0.01}})"
+        f"an <inertial>{others if model.joints[joint].nv == 1 else ''}"
     )
