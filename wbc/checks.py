@@ -110,6 +110,27 @@ def rotation(value: Any, name: str) -> Array:
     return nearest
 
 
+def positive_definite(value: Any, name: str, size: int | None = None) -> Array:
+    """A symmetric positive definite matrix, of ``size`` rows where that is given."""
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: expected a matrix of numbers, got {value!r}") from error
+    n = size if size is not None else (len(matrix) if matrix.ndim else 0)
+    if matrix.shape != (n, n):
+        raise InputError(
+            f"{name} has shape {matrix.shape}, expected {(n, n) if size is not None else 'a square matrix'}"
+        )
+    finite(matrix, name)
+    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * np.abs(matrix).max(initial=0.0):
+        raise InputError(f"{name} is not symmetric; mirror one triangle: np.triu(X) + np.triu(X, 1).T")
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError as error:
+        raise InputError(f"{name} is not positive definite") from error
+    return matrix
+
+
 def choice(value: Any, options: Iterable[str], what: str, where: str = "") -> str:
     """One of ``options``; a mistyped one is refused with close matches."""
     known = list(options)

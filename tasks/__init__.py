@@ -1,0 +1,27 @@
+"""Tasks and limits, one a file."""
+
+from wbc.tasks.joint_limits import JointLimits
+from wbc.tasks.manipulability import ManipulabilityTask
+from wbc.tasks.obstacle import HalfSpace, ObstacleTask, Sphere
+from wbc.tasks.orientation import OrientationTask
+from wbc.tasks.pose import PoseTask
+from wbc.tasks.position import PositionTask
+from wbc.tasks.posture import PostureTask
+from wbc.tasks.torque import TorqueTask
+from wbc.tasks.torque_limits import TorqueLimits
+from wbc.tasks.upright import UprightTask
+
+__all__ = [
+    "HalfSpace",
+    "JointLimits",
+    "ManipulabilityTask",
+    "ObstacleTask",
+    "OrientationTask",
+    "PoseTask",
+    "PositionTask",
+    "PostureTask",
+    "Sphere",
+    "TorqueLimits",
+    "TorqueTask",
+    "UprightTask",
+]

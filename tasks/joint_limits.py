@@ -1,0 +1,108 @@
+"""JointLimits: positions, velocities and accelerations of joints, as one viable acceleration interval a joint."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.errors import InputError
+from wbc.rows import Rows
+from wbc.terms import Terms
+from wbc.viability import acceleration_towards
+
+STOPPING_TIME = 0.2  # s from full speed to rest: the braking deceleration that is counted on where none is given
+DEFAULT_BRAKING = 10.0  # rad/s², where a joint has no velocity limit either
+
+
+class JointLimits:
+    """Keep joints inside their position, velocity and acceleration limits by bounds on v̇ that can be kept for ever.
+
+    Each joint has one interval ``lower ≤ v̇ ≤ upper`` (see :mod:`wbc.viability`): from inside it never leads outside, a
+    joint that is outside or too fast is brought back monotonically, and the two ends never cross. Joints without a
+    limit, continuous joints and a floating base have an infinite interval.
+
+    Args:
+        acceleration: limit on |v̇| [rad/s², m/s²], a number or one per coordinate (nv,); inf for none.
+        braking: deceleration that may be counted on [rad/s²], a number or (nv,); ``None`` for the velocity limit over
+            0.2 s. Never above ``acceleration``.
+        rate: how fast a joint settles at its limit [1/s].
+        position: whether position limits act.
+        velocity: whether velocity limits act.
+        name: name in the stack and the report.
+
+    Source: Del Prete (2018), Joint position and velocity bounds in discrete-time acceleration/torque control of
+    robot manipulators. The straight end of the envelope is an addition: a noisy position measured at the limit is not
+    answered by jumps of torque.
+    """
+
+    def __init__(
+        self,
+        *,
+        acceleration: Any = math.inf,
+        braking: Any = None,
+        rate: float = 20.0,
+        position: bool = True,
+        velocity: bool = True,
+        name: str = "joint",
+    ) -> None:
+        self.name = name
+        self.acceleration = _positive(acceleration, "JointLimits: acceleration")
+        self.braking = None if braking is None else _positive(braking, "JointLimits: braking")
+        self.rate = checks.scalar(rate, "JointLimits: rate", lower=0.0, strict=True)
+        self.position = checks.flag(position, "JointLimits: position")
+        self.velocity = checks.flag(velocity, "JointLimits: velocity")
+        self._robot: Any = None  # for whom the constants below were made
+
+    def elements(self, robot: Any) -> tuple[str, ...]:
+        """All coordinates of v."""
+        names: tuple[str, ...] = robot.velocity_names
+        return names
+
+    def rows(self, terms: Terms) -> Rows:
+        """``lower ≤ v̇ ≤ upper``."""
+        if self._robot is not terms.robot:
+            self._prepare(terms.robot)
+        q, v = terms.joint_positions(), terms.v
+        gap, speed = np.empty((2, len(v))), np.empty((2, len(v)))
+        np.subtract(self._upper, q, out=gap[0])
+        np.subtract(q, self._lower, out=gap[1])
+        speed[0] = v
+        np.negative(v, out=speed[1])
+        a = acceleration_towards(gap, speed, self._v_max, self._a_max, self._braking, self.rate, terms.dt)
+        upper, lower = a[0], -a[1]
+        if (lower > upper).any():  # a range too narrow for this speed and period: one value, between the two
+            lower[lower > upper] = upper[lower > upper] = 0.5 * (lower + upper)[lower > upper]
+        return Rows(terms.identity, terms.zero_velocity, lower, upper)
+
+    def _prepare(self, robot: Any) -> None:
+        """Constants of one robot: limits that act, and the braking that is counted on."""
+        nv, unlimited = robot.nv, np.full(robot.nv, math.inf)
+        self._lower, self._upper = robot.position_limits if self.position else (-unlimited, unlimited)
+        self._v_max = robot.velocity_limits if self.velocity else unlimited
+        self._a_max = _per_joint(self.acceleration, nv, "acceleration")
+        if self.braking is None:
+            v_max = robot.velocity_limits
+            braking = np.where(np.isfinite(v_max) & (v_max > 0.0), v_max / STOPPING_TIME, DEFAULT_BRAKING)
+        else:
+            braking = _per_joint(self.braking, nv, "braking")
+        self._braking = np.minimum(braking, self._a_max)
+        self._robot = robot
+
+
+def _positive(value: Any, name: str) -> float | Array:
+    if np.ndim(value) == 0:
+        return math.inf if value == math.inf else checks.scalar(value, name, lower=0.0, strict=True)
+    values = np.array(value, dtype=np.float64)
+    if values.ndim != 1 or not (values > 0.0).all():
+        raise InputError(f"{name} is {values.tolist()}, expected positive numbers")
+    return values
+
+
+def _per_joint(value: float | Array, nv: int, name: str) -> Array:
+    if np.ndim(value) and np.shape(value) != (nv,):
+        raise InputError(f"JointLimits: {name} has length {len(np.atleast_1d(value))}, expected nv={nv}")
+    return np.broadcast_to(np.asarray(value, dtype=np.float64), (nv,))

@@ -1,0 +1,102 @@
+"""ObstacleTask: a nominal that moves away from a sphere or a wall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.errors import InputError
+from wbc.rows import Gains, Kinematics
+from wbc.task import MotionTask
+from wbc.terms import Terms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sphere:
+    """A ball in the world: center (3,) [m], radius [m]."""
+
+    center: Any
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", checks.vector(self.center, "Sphere: center", 3))
+        object.__setattr__(self, "radius", checks.scalar(self.radius, "Sphere: radius", lower=0.0))
+
+    def distance(self, point: Array) -> tuple[float, Array]:
+        """Signed distance of a point from the surface [m], and the direction (3,) that leads away."""
+        gap = point - self.center
+        norm = float(np.linalg.norm(gap))
+        away = gap / norm if norm > 1e-9 else np.array((0.0, 0.0, 1.0))
+        return norm - self.radius, away
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HalfSpace:
+    """All points behind a plane: point (3,) on the plane [m], normal (3,) that leads out of it."""
+
+    point: Any
+    normal: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "point", checks.vector(self.point, "HalfSpace: point", 3))
+        object.__setattr__(self, "normal", checks.direction(self.normal, "HalfSpace: normal"))
+
+    def distance(self, point: Array) -> tuple[float, Array]:
+        """Signed distance of a point from the plane [m], and the direction (3,) that leads away."""
+        return float(self.normal @ (point - self.point)), self.normal
+
+
+class ObstacleTask(MotionTask):
+    """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s Jᵀn − kd s v`` inside the clearance, zero outside.
+
+    n leads away from the obstacle, ``e = clearance − distance`` [m] and ``s = e/clearance`` rises from 0 at the border, so
+    that v̇₀ is continuous there: the descent of ½ e² s/… towards larger distance, with damping that grows with need.
+
+    Args:
+        name: name in the stack and the report.
+        frame: frame that carries the ball, at its origin.
+        obstacle: a :class:`Sphere` or a :class:`HalfSpace`.
+        radius: radius of the ball [m].
+        clearance: distance between the surfaces below which it acts [m].
+        gains: kp pushes [1/(m s²)], kd damps [1/s].
+
+    Source: Khatib (1986), artificial potentials, with a slope that vanishes at the border.
+    """
+
+    dim = None
+    angular = True
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        frame: str,
+        obstacle: Sphere | HalfSpace,
+        radius: float = 0.0,
+        clearance: float = 0.1,
+        gains: Gains | None = None,
+        mask: Any = None,
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask)
+        if not isinstance(obstacle, Sphere | HalfSpace):
+            raise InputError(f"task {name!r}: obstacle: expected a Sphere or a HalfSpace, got {obstacle!r}")
+        self.frame = frame
+        self.obstacle = obstacle
+        self.radius = checks.scalar(radius, f"task {name!r}: radius", lower=0.0)
+        self.clearance = checks.scalar(clearance, f"task {name!r}: clearance", lower=0.0, strict=True)
+
+    def distance(self, terms: Terms) -> float:
+        """Distance between the ball's surface and the obstacle's at this tick [m]."""
+        return self.obstacle.distance(terms.frame(self.frame).position)[0] - self.radius
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """The push as an error on the joints."""
+        frame = terms.frame(self.frame)
+        distance, away = self.obstacle.distance(frame.position)
+        e = max(0.0, self.clearance - (distance - self.radius))
+        s = min(1.0, e / self.clearance)
+        return Kinematics((e * s) * away.dot(frame.J[:3]), -s * terms.v, terms.identity, terms.zero_velocity)

@@ -1,0 +1,75 @@
+"""PoseTask: a frame at a place with an orientation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.errors import InputError
+from wbc.rows import Gains, Kinematics
+from wbc.task import MotionTask, Target, numbers
+from wbc.terms import Terms
+
+
+def pose_target(value: Any, label: str) -> tuple[Array, Array]:
+    """Position (3,) and rotation (3, 3) of a pin.SE3 or of a homogeneous matrix (4, 4)."""
+    if isinstance(value, pin.SE3):
+        value = value.homogeneous
+    matrix = checks.array(value, label, (4, 4))
+    if not np.array_equal(matrix[3], (0.0, 0.0, 0.0, 1.0)):
+        raise InputError(f"{label}: the last row is {matrix[3].tolist()}, expected [0, 0, 0, 1]")
+    return matrix[:3, 3].copy(), checks.rotation(matrix[:3, :3], f"{label}[:3, :3]")
+
+
+def se3(pose: tuple[Array, Array]) -> Any:
+    """A pin.SE3 of a position and a rotation."""
+    return pin.SE3(pose[1], pose[0])
+
+
+class PoseTask(MotionTask):
+    """Bring a frame to a pose, ``Δx = (p_target − p; log3(R_target Rᵀ))``, in world axes.
+
+    Position and orientation errors are taken apart (never log6), so that turning does not move the hand.
+
+    Args:
+        name: name in the stack and the report.
+        frame: frame of the robot.
+        gains: feedback gains [1/s², 1/s].
+        mask: zeros and ones (6,): world x, y, z, then rotations about them.
+
+    Attributes:
+        target: pin.SE3 or matrix (4, 4); holds what it sees at the first tick where it was never set.
+        target_velocity: (6,) linear then angular [m/s, rad/s].
+        target_acceleration: (6,) [m/s², rad/s²].
+
+    Source: Khatib (1987), section V; Siciliano et al. (2009), section 3.7.3.
+    """
+
+    dim = 6
+    angular = (False, False, False, True, True, True)
+    target: Any = Target(pose_target, "pose, pin.SE3", give=se3)
+    target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
+    target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")
+
+    def __init__(self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None) -> None:
+        super().__init__(name, gains=gains, mask=mask)
+        self.frame = frame
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """``ξ`` is the twist of the frame in world axes at its origin."""
+        frame = terms.frame(self.frame)
+        target = self._target
+        if target is None:
+            position = terms.held(self.name, frame.position, "position")
+            rotation = terms.held(self.name, frame.rotation, "rotation")
+        else:
+            position, rotation = target
+        error = np.empty(6)
+        error[:3] = position
+        error[:3] -= frame.position
+        error[3:] = pin.log3(rotation.dot(frame.rotation.T))
+        return Kinematics(error, self.velocity_gap(frame.velocity), frame.J, frame.Jdot_v)

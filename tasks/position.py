@@ -1,0 +1,42 @@
+"""PositionTask: a frame's origin at a point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wbc.rows import Gains, Kinematics
+from wbc.task import MotionTask, Target, numbers
+from wbc.terms import Terms
+
+
+class PositionTask(MotionTask):
+    """Bring the origin of a frame to a point, ``Δx = p_target − p``, in world axes.
+
+    Args:
+        name: name in the stack and the report.
+        frame: frame of the robot.
+        gains: feedback gains [1/s², 1/s].
+        mask: zeros and ones (3,) for the world axes x, y, z.
+
+    Attributes:
+        target: (3,) [m]; holds what it sees at the first tick where it was never set.
+        target_velocity: (3,) [m/s].
+        target_acceleration: (3,) [m/s²].
+
+    Source: Khatib (1987), eq. 19, the decoupled end-effector motion.
+    """
+
+    dim = 3
+    target: Any = Target(numbers(3), "position (3,) [m]")
+    target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
+    target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
+
+    def __init__(self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None) -> None:
+        super().__init__(name, gains=gains, mask=mask)
+        self.frame = frame
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """``ξ`` is the linear velocity of the frame's origin."""
+        frame = terms.frame(self.frame)
+        target = self.held(terms, frame.position)
+        return Kinematics(target - frame.position, self.velocity_gap(frame.velocity[:3]), frame.J[:3], frame.Jdot_v[:3])

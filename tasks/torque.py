@@ -1,0 +1,47 @@
+"""TorqueTask: the torques near given ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wbc import checks
+from wbc.errors import InputError
+from wbc.rows import Rows
+from wbc.task import Target
+from wbc.terms import Terms
+
+
+class TorqueTask:
+    """Keep the joint torques near τ₀: rows ``τ − τ₀ = 0`` on torques.
+
+    As the nominal it gives the acceleration of the robot that is driven by τ₀ alone, ``v̇₀ = M⁻¹ (τ₀ − h)``; with τ₀ = 0
+    the robot falls freely wherever no task holds it, and hands over as much of the work as it can to its own dynamics.
+
+    Args:
+        name: name in the stack and the report.
+        target: τ₀ (nu,) [N m]; zero where left out.
+
+    Attributes:
+        target: τ₀ (nu,) [N m], may be assigned at any time.
+
+    Source: Gauss (1829); Peters et al. (2008), section 3.
+    """
+
+    _target: Any
+    target: Any = Target(checks.vector, "torque (nu,) [N m]")
+
+    def __init__(self, name: str, *, target: Any = None) -> None:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"a task's name must be a text that is not empty, got {name!r}")
+        self.name = name
+        self.target = target
+
+    def check(self, terms: Terms) -> None:
+        """Refuse a target of the wrong length when the task is placed."""
+        if self.target is not None:
+            checks.vector(self.target, f"task {self.name!r}: target", terms.robot.nu)
+
+    def rows(self, terms: Terms) -> Rows:
+        """``τ − τ₀ = 0`` for every actuated coordinate."""
+        target = self._target
+        return Rows(terms.identity_torque, terms.zero_torque if target is None else -target, on="torque")

@@ -1,0 +1,181 @@
+"""Controller: one tick, from a state to a command."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wbc import checks, hierarchy
+from wbc.assembly import Assembler
+from wbc.checks import Array
+from wbc.clock import ClockCheck
+from wbc.errors import InputError, StackError
+from wbc.fallback import gravity_compensation
+from wbc.hierarchy.damping import threshold
+from wbc.hierarchy.gauss_coordinates import METRICS
+from wbc.report import Report
+from wbc.robot import Robot
+from wbc.solvers import make_solver
+from wbc.stack import Stack
+from wbc.state import State
+from wbc.terms import Terms
+
+METHODS = ("auto", "closed_form", "qp")
+GRAVITY = ("included", "excluded")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Command:
+    """What one tick decided.
+
+    Attributes:
+        torque: (nu,) [N m, N] in the order of ``robot.joint_names``.
+        acceleration: (nv,) that the torque gives [rad/s², m/s²].
+        wrenches: contact name -> force, or force and moment, that the ground applies to the robot.
+        report: what each task asked and got, which limits are active, and why something is missing.
+    """
+
+    torque: Array
+    acceleration: Array
+    wrenches: dict[str, Array]
+    report: Report
+
+
+class Controller:
+    """Turns a robot's state into joint torques that do what a stack asks.
+
+    Args:
+        robot: the robot.
+        stack: what it shall do.
+        dt: control period [s], the one place where it is said.
+        method: ``"auto"`` (closed form, QP when a limit is active), ``"closed_form"`` (no limits allowed) or ``"qp"``
+            (always through the solver, and its answer as it is).
+        solver: ``"daqp"``, ``"proxqp"``, ``"osqp"``, or any name that qpsolvers knows.
+        metric: ``"inertia"`` (Gauss, operational space control), ``"identity"`` (resolved acceleration),
+            ``"inertia_squared"`` (least torque), or a positive definite matrix (nv, nv).
+        gravity: ``"included"`` in the torque, or ``"excluded"`` where the robot's own firmware adds g(q). Torque limits
+            are those of the motors, gravity included, in both cases.
+
+    Raises:
+        UnknownNameError: a frame, method, solver or metric that does not exist.
+        NotInstalledError: the solver is not installed.
+        StackError: ``"closed_form"`` with limits in the stack.
+        InputError: an argument that cannot be meant, or a task whose rows do not fit the robot.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        stack: Stack,
+        *,
+        dt: float = 0.001,
+        method: hierarchy.Method = "auto",
+        solver: str = "daqp",
+        metric: Any = "inertia",
+        gravity: str = "included",
+    ) -> None:
+        if not isinstance(robot, Robot):
+            raise InputError(f"robot: expected a Robot, such as load('panda'), got {robot!r}")
+        if not isinstance(stack, Stack):
+            raise InputError(f"stack: expected a Stack, got {stack!r}")
+        self.robot, self.stack = robot, stack
+        self.dt = checks.scalar(dt, "dt", lower=0.0, strict=True)
+        self.method: Any = checks.choice(method, METHODS, "method")
+        self.gravity = checks.choice(gravity, GRAVITY, "gravity")
+        self.metric = _metric(metric, robot.nv)
+        self._solver = make_solver(solver)
+        self._backup = make_solver("daqp")
+        trial = Terms(robot, self.dt)
+        trial.update(State(robot.home, np.zeros(robot.nv)))
+        self._assembler = Assembler(robot, stack, trial)
+        limits = [limit.name for limit in stack.limits]
+        if method == "closed_form" and self._assembler.layout.n_in:
+            raise StackError(
+                f"method 'closed_form' has no room for inequalities, and the stack has the limits {limits}; "
+                "leave them out, or use method='auto'"
+            )
+        self._terms = Terms(robot, self.dt)
+        self._sigma0 = threshold(robot.mass)
+        self._clock = ClockCheck(self.dt)
+        self._nominal_names = tuple(task.name for task in stack.nominal)
+        self._last: Command | None = None
+
+    @property
+    def solver(self) -> str:
+        """Name of the solver."""
+        return self._solver.name
+
+    def tick(self, state: State) -> Command:
+        """One control tick.
+
+        Args:
+            state: measured configuration and velocity.
+
+        Returns:
+            A finite command, inside the torque limits where the stack has them; a hard problem never raises.
+
+        Raises:
+            InputError: the state does not fit the robot.
+        """
+        started = time.perf_counter_ns()
+        terms = self._terms
+        terms.update(state)
+        self._clock.see(terms)
+        problem = self._assembler.assemble(terms)
+        solution, trouble = self._solve(problem)
+        if solution is None:
+            torque, vdot = gravity_compensation(terms)
+        else:
+            torque, vdot = solution.torque, solution.vdot
+        report = Report(problem, solution, vdot, self._nominal_names, trouble, started)
+        if self.gravity == "excluded":
+            torque = torque - terms.gravity()[self.robot.actuated]
+        self._last = Command(torque, vdot, {}, report)
+        return self._last
+
+    def errors(self) -> dict[str, Array]:
+        """Error (reference minus measured) of each motion task at the last tick, all rows [m, rad]."""
+        return {name: error.copy() for name, error in self._terms.errors.items()}
+
+    def as_qp(self) -> Any:
+        """The last tick as one unreduced ``qpsolvers.Problem`` in x = [v̇; f]; see :func:`wbc.unreduced.as_qp`.
+
+        Raises:
+            InputError: there was no tick yet, or the last one had no solution.
+        """
+        from wbc.unreduced import as_qp
+
+        if self._last is None or self._last.report.solution is None:
+            raise InputError("as_qp: there is no solved tick yet; call tick(State(q, v)) first")
+        return as_qp(self._last.report.problem, self._last.report.solution, self.metric)
+
+    def reset(self) -> None:
+        """Forget held targets and warm starts, as if the controller were new."""
+        self._terms.release()
+        self._solver.reset()
+        self._backup.reset()
+        self._clock = ClockCheck(self.dt)
+        self._last = None
+
+    def _solve(self, problem: Any) -> tuple[hierarchy.Solution | None, str]:
+        """The solution, or the reason in words why there is none."""
+        trouble = ""
+        for solver in (self._solver, self._backup):
+            try:
+                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, solver)
+                if np.isfinite(solution.torque.sum()):
+                    return solution, trouble
+                trouble = f"{solver.name}: the torque is not finite"
+            except (hierarchy.Infeasible, hierarchy.SolverFailed, np.linalg.LinAlgError) as error:
+                trouble = f"{solver.name}: {error or 'no point satisfies the limits'}"
+            solver.reset()  # whatever it kept may be what failed
+        return None, trouble
+
+
+def _metric(metric: Any, nv: int) -> Any:
+    if isinstance(metric, str):
+        return checks.choice(metric, METRICS, "metric")
+    return checks.positive_definite(metric, "metric", nv)

@@ -1,0 +1,136 @@
+"""The closed form: project zero onto each level inside what the earlier ones left free, in Gauss coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from wbc.checks import Array
+from wbc.hierarchy.damping import damped
+from wbc.hierarchy.gauss_coordinates import GaussRows
+
+RANK_TOLERANCE = 1e-9  # relative to the level's longest row: a direction below is not there at all
+
+
+@dataclass(slots=True, eq=False)
+class Split:
+    """What one level decides, once and for both routes: its directions, its rank and its damping.
+
+    Attributes:
+        used: orthonormal directions (n, rank) of y that the level takes.
+        free: orthonormal directions (n, r) that it leaves to later levels.
+        target: what the level wants along ``used`` (rank,), measured from the solution of the levels before it.
+        tikhonov: rows (d, n) μ vᵀ of the damped directions.
+        left_out: share of the demand that damping leaves out in each damped direction (d,).
+        weak_rows: the damped directions seen in the level's rows (k, d).
+    """
+
+    used: Array
+    free: Array
+    target: Array
+    tikhonov: Array
+    left_out: Array
+    weak_rows: Array
+
+
+@dataclass(slots=True, eq=False)
+class ClosedForm:
+    """The lexicographic solution of the equalities alone: y, the splits of all levels, and the space left free."""
+
+    y: Array
+    splits: list[Split]
+    free: Array
+    rest: Array  # y before the soft tasks moved it
+
+
+def solve(rows: GaussRows, sigma0: float) -> ClosedForm:
+    """Project 0 onto the hard rows, then onto each strict level in what is free, then add the soft tasks.
+
+    The result is the least-norm point that does so, which is Gauss's: for one task on a fixed base it is Khatib's law.
+
+    Args:
+        rows: all equality rows in Gauss coordinates.
+        sigma0: damping threshold.
+    """
+    n = rows.n
+    y, free, splits = np.zeros(n), None, []
+    for where in rows.slices:
+        split = _split(rows, where, y, free, sigma0)
+        y = y + split.used.dot(split.target)
+        free = split.free
+        splits.append(split)
+    if free is None:
+        free = np.eye(n)
+    rest = y
+    if rows.has_soft and free.shape[1]:
+        H, f = soft_cost(rows, y, free)
+        _, w, _ = lapack.dposv(H, -f)
+        y = y + free.dot(w)
+    return ClosedForm(y, splits, free, rest)
+
+
+def soft_cost(rows: GaussRows, y: Array, free: Array) -> tuple[Array, Array]:
+    """Gauss and soft cost of ``y + free w``: ½ wᵀ H w + fᵀ w, with ``H = I + Bᵀ B``, ``B = √w A C⁻¹ free``."""
+    A, b = rows.weighted(rows.soft)
+    B = A.T.dot(free)
+    H = B.T.dot(B)
+    H.flat[:: H.shape[0] + 1] += 1.0
+    f = B.T.dot(b + A.T.dot(y))
+    f += free.T.dot(y)
+    return H, f
+
+
+def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: float) -> Split:
+    """Rank, damping and target of one level in the free space, by QR where nothing is weak, by SVD where it is."""
+    At = rows.At[:, where]  # (n, k): the level's rows are its columns
+    residual = rows.b[where] + At.T.dot(y)
+    Pt = At if free is None else free.T.dot(At)
+    r, k = Pt.shape
+    if 0 < k <= r:
+        qr, tau, _, _ = lapack.dgeqrf(Pt)
+        R = qr[:k]
+        inverse, singular = lapack.dtrtri(R)
+        if not singular:
+            # σ_min(S P) ≥ 1/‖(R S)⁻¹‖_F: where even this bound is above σ₀, no direction is weak
+            inverse = np.triu(inverse)
+            scaled = inverse / rows.lengths[where, None]
+            square = np.vdot(scaled, scaled)
+            if square * sigma0 * sigma0 < 1.0:
+                full = np.zeros((r, r), order="F")
+                full[:, :k] = qr
+                Q = lapack.dorgqr(full, tau)[0]
+                target = -inverse.T.dot(residual)
+                used, left = Q[:, :k], Q[:, k:]
+                if free is not None:
+                    used, left = free.dot(used), free.dot(left)
+                return Split(used, left, target, _none(0, rows.n), _none(0), _none(k, 0))
+    return _weak_split(rows, where, residual, Pt, free, sigma0)
+
+
+def _weak_split(rows: GaussRows, where: slice, residual: Array, Pt: Array, free: Array | None, sigma0: float) -> Split:
+    """The same by SVD of the weighted rows: conflicts are shared by weight, weak directions are damped, absent ones left."""
+    weights = rows.root_weights[where]
+    At = rows.At[:, where] * weights
+    V, sigma, Ut, info = lapack.dgesdd(Pt * weights)
+    if info:
+        V, sigma, Ut, info = lapack.dgesvd(Pt * weights)
+    longest = float(np.sqrt((At**2).sum(axis=0).max(initial=0.0)))
+    rank = int((sigma > RANK_TOLERANCE * longest).sum()) if longest > 0.0 else 0
+    U, sigma = Ut[:rank].T, sigma[:rank]
+    # a weak direction u in weighted rows is S W^-½ u in comparable units: its threshold is measured there
+    length = np.linalg.norm((rows.lengths[where] / weights)[:, None] * U, axis=0)
+    inverse, mu2 = damped(sigma, sigma0 / length) if rank else (_none(0), _none(0))
+    target = -inverse * (U.T @ (weights * residual))
+    used, left = V[:, :rank], V[:, rank:]
+    if free is not None:
+        used, left = free @ used, free @ left
+    weak = mu2 > 0.0
+    tikhonov = np.sqrt(mu2[weak])[:, None] * used[:, weak].T
+    left_out = 1.0 - sigma[weak] * inverse[weak]
+    return Split(used, left, target, tikhonov, left_out, U[:, weak])
+
+
+def _none(*shape: int) -> Array:
+    return np.zeros(shape)

@@ -1,0 +1,198 @@
+"""Level QPs: one level of the hierarchy after the other, under inequality rows, in what the earlier ones left free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wbc.checks import Array
+from wbc.hierarchy.closed_form import RANK_TOLERANCE
+from wbc.hierarchy.polish import polish
+from wbc.solvers import QP, Answer, Solver
+
+PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
+VANISHED = 1e-9  # a row this short on the free space, relative to its own length, does not depend on it
+FELT = 1e-9  # a multiplier above this, relative, holds the level back
+SETTLED = 1e-12
+MOST_REPETITIONS = 6
+
+
+class Infeasible(Exception):
+    """No point of the free space satisfies the inequality rows."""
+
+
+class SolverFailed(Exception):
+    """The solver gave no answer that can be used."""
+
+
+@dataclass(slots=True, eq=False)
+class Cascade:
+    """The state of a lexicographic solve: a point, the space still free, and the inequality rows.
+
+    Attributes:
+        y: the point (n,) that is optimal for all levels so far.
+        free: orthonormal directions (n, r) that no level so far speaks of.
+        G, lower, upper: inequality rows on y (m, n), (m,), (m,).
+        solver: who solves the QPs.
+        price: (m,) price of each row at the first level whose value it changes.
+        price_level: (m,) index of that level in ``levels``, −1 where none.
+        relaxed: (m,) by how much a row gave way, 0 where not.
+        feasible: whether y satisfies the rows, which it does from the first level on.
+    """
+
+    y: Array
+    free: Array
+    G: Array
+    lower: Array
+    upper: Array
+    solver: Solver
+    price: Array = field(init=False)
+    price_level: Array = field(init=False)
+    relaxed: Array = field(init=False)
+    levels: list[str] = field(default_factory=list)
+    iterations: int = 0
+    feasible: bool = False
+    _norms: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        m = len(self.G)
+        self.price, self.relaxed = np.zeros(m), np.zeros(m)
+        self.price_level = np.full(m, -1)
+
+    def least_squares(self, label: str, A: Array, b: Array) -> None:
+        """Minimise ½ ‖A y + b‖² in the free space, then freeze its optimal residual and the rows that hold it.
+
+        The residual's own coordinates u come first, the rest c second: with A free = U Σ Vᵀ, w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the
+        cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c until u stays, when it acts no more.
+        """
+        self.levels.append(label)
+        if not self.free.shape[1]:
+            return
+        residual = A @ self.y + b
+        U, sigma, Vt = np.linalg.svd(A @ self.free, full_matrices=True)
+        longest = np.sqrt((A**2).sum(axis=1).max(initial=0.0))
+        rank = int((sigma > RANK_TOLERANCE * longest).sum())
+        if not rank:
+            return
+        wanted = U[:, :rank].T @ residual
+        to_w = np.hstack([Vt[:rank].T / sigma[:rank], Vt[rank:].T])
+        start = -to_w[:, :rank] @ wanted
+        x, multipliers, rows = self._solve(label, to_w, start, rank)
+        self.y = self.y + self.free @ (start + to_w @ x)
+        self.feasible = True
+        self._charge(rows, multipliers)
+        held = rows[np.abs(multipliers) > FELT * max(1.0, float(np.abs(x[:rank]).max(initial=0.0)))]
+        self._shrink(self.free @ Vt[rank:].T, held)
+
+    def least_violation(self, label: str, soft: Array) -> None:
+        """Minimise ½ ‖s‖², the amounts by which the rows ``soft`` (a mask) give way, the others kept; then freeze them.
+
+        Rows that gave way become equalities at the value they reached.
+        """
+        self.levels.append(label)
+        rows = np.flatnonzero(np.isfinite(self.lower) | np.isfinite(self.upper))
+        giving = np.flatnonzero(soft[rows])
+        r, k = self.free.shape[1], len(giving)
+        G = np.zeros((len(rows), r + k))
+        G[:, :r] = self.G[rows] @ self.free
+        G[giving, r + np.arange(k)] = 1.0
+        norms = np.linalg.norm(G, axis=1)
+        lower, upper = ((bound[rows] - self.G[rows] @ self.y) / norms for bound in (self.lower, self.upper))
+        H = np.eye(r + k)
+        H[:r, :r] *= PROXIMAL
+        answer = self._repeat(label, H, G / norms[:, None], lower, upper, slice(0, r), slice(r, None))
+        slack, multipliers = answer.x[r:], answer.multipliers / norms
+        self.y = self.y + self.free @ answer.x[:r]
+        gave = rows[giving]
+        big = np.abs(slack) > 1e-7
+        value = self.G[gave] @ self.y
+        self.relaxed[gave[big]] = np.abs(slack[big])
+        self.lower[gave] = np.where(big & (slack > 0.0), value, self.lower[gave])
+        self.upper[gave] = np.where(big & (slack < 0.0), value, self.upper[gave])
+        self.feasible = True
+        self._charge(rows, multipliers)
+        strong = np.abs(multipliers) > FELT * max(1.0, float(np.abs(slack).max(initial=0.0)))
+        self._shrink(self.free, rows[strong])
+
+    def gauss(self, label: str, H: Array, f: Array) -> None:
+        """The last motion level: minimise ½ wᵀ H w + fᵀ w over y + free w; H is positive definite."""
+        self.levels.append(label)
+        if not self.free.shape[1]:
+            return
+        rows, G, lower, upper = self._rows_on(self.free, self.y)
+        answer = self._ask(QP(H, f, G, lower, upper, label))
+        self.y = self.y + self.free @ answer.x
+        self._charge(rows, answer.multipliers / self._norms[rows])
+
+    def _solve(self, label: str, to_w: Array, start: Array, rank: int) -> tuple[Array, Array, Array]:
+        """The level's QP in (u, c); returns x, multipliers of the rows in their own units, and which rows they are."""
+        rows, G, lower, upper = self._rows_on(self.free @ to_w, self.y + self.free @ start)
+        n = to_w.shape[1]
+        H = np.eye(n)
+        H[rank:, rank:] *= PROXIMAL
+        answer = self._repeat(label, H, G, lower, upper, slice(rank, n), slice(0, rank))
+        return answer.x, answer.multipliers / self._norms[rows], rows
+
+    def _repeat(self, label: str, H: Array, G: Array, lower: Array, upper: Array, prox: slice, kept: slice) -> Answer:
+        """Solve with a proximal term on one part of x, again from where it arrived, until the other part stays."""
+        n = len(H)
+        f = np.zeros(n)
+        answer = self._ask(QP(H, f, G, lower, upper, label))
+        for _ in range(MOST_REPETITIONS):
+            if not np.abs(answer.x[prox]).max(initial=0.0):
+                break
+            f = np.zeros(n)
+            f[prox] = -PROXIMAL * answer.x[prox]
+            again = self._ask(QP(H, f, G, lower, upper, label))
+            change = np.abs(again.x[kept] - answer.x[kept]).max(initial=0.0)
+            answer = again
+            if change <= SETTLED * (1.0 + np.abs(again.x[kept]).max(initial=0.0)):
+                break
+        return answer
+
+    def _rows_on(self, basis: Array, y: Array) -> tuple[Array, Array, Array, Array]:
+        """The inequality rows that can still be violated on ``y + basis x``: indices, unit rows and bounds."""
+        rows = np.flatnonzero(np.isfinite(self.lower) | np.isfinite(self.upper))
+        if self.feasible:  # the point is inside up to rounding: let it be inside exactly, or a level may find no room
+            value = self.G[rows] @ self.y
+            self.lower[rows] = np.minimum(self.lower[rows], value)
+            self.upper[rows] = np.maximum(self.upper[rows], value)
+        G = self.G[rows] @ basis
+        norms = np.linalg.norm(G, axis=1)
+        offset = self.G[rows] @ y
+        lengths = np.linalg.norm(self.G[rows], axis=1)
+        lives = norms > VANISHED * lengths * np.linalg.norm(basis, ord=np.inf)
+        dead = ~lives
+        outside = np.maximum(self.lower[rows] - offset, offset - self.upper[rows])[dead]
+        if (outside > 1e-7 * np.maximum(1.0, np.abs(offset[dead]))).any():
+            raise Infeasible
+        rows, norms, offset = rows[lives], norms[lives], offset[lives]
+        self._norms = np.ones(len(self.G))
+        self._norms[rows] = norms
+        return rows, G[lives] / norms[:, None], (self.lower[rows] - offset) / norms, (self.upper[rows] - offset) / norms
+
+    def _ask(self, qp: QP) -> Answer:
+        answer = self.solver.solve(qp)
+        self.iterations += answer.iterations
+        if answer.status == "infeasible":
+            raise Infeasible
+        if not answer.solved:
+            raise SolverFailed(answer.message)
+        return polish(qp, answer)
+
+    def _charge(self, rows: Array, multipliers: Array) -> None:
+        """Note the price of every row that holds this level back and held no earlier one."""
+        felt = (np.abs(multipliers) > FELT) & (self.price_level[rows] < 0)
+        self.price[rows[felt]] = np.abs(multipliers[felt])
+        self.price_level[rows[felt]] = len(self.levels) - 1
+
+    def _shrink(self, free: Array, held: Array) -> None:
+        """Leave to the next levels only the directions along which the rows that hold this one stay where they are."""
+        if len(held) and free.shape[1]:
+            G = self.G[held] @ free
+            lengths = np.linalg.norm(self.G[held], axis=1)
+            _, sigma, Vt = np.linalg.svd(G / lengths[:, None])
+            rank = int((sigma > RANK_TOLERANCE).sum())
+            free = free @ Vt[rank:].T
+        self.free = free

@@ -1,0 +1,156 @@
+"""The order of events: closed form, exact shortcut, one QP in the free space, and the cascade of level QPs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from wbc.checks import Array
+from wbc.hierarchy import closed_form
+from wbc.hierarchy.closed_form import ClosedForm, soft_cost
+from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
+from wbc.hierarchy.level_qp import Cascade, Infeasible, SolverFailed
+from wbc.hierarchy.whole_qp import whole_qp
+from wbc.problem import Problem
+from wbc.solvers import Solver
+
+Method = Literal["auto", "closed_form", "qp"]
+
+INSIDE = 5e-10  # a limit is kept when it is exceeded by no more than this
+
+
+@dataclass(slots=True, eq=False)
+class Solution:
+    """What the hierarchy found, in arrays of its own.
+
+    Attributes:
+        vdot: accelerations (nv,).
+        torque: (nu,).
+        closed: the solution of the equalities alone, with what each level decided.
+        vdot_alone: accelerations (nv,) of the equalities alone.
+        route: ``"closed form"``, ``"qp"`` (one QP) or ``"cascade"`` (level after level).
+        solver: name of the solver that was asked, empty where none was.
+        price, price_level, levels: prices of the inequality rows and the level that each one holds back first.
+        relaxed: by how much inequality rows gave way.
+        iterations: of all solver calls.
+        clipped: by how much the solver's answer left the torque limits before it was clipped.
+    """
+
+    vdot: Array
+    torque: Array
+    closed: ClosedForm
+    vdot_alone: Array
+    route: str = "closed form"
+    solver: str = ""
+    price: Array | None = None
+    price_level: Array | None = None
+    levels: list[str] = field(default_factory=list)
+    relaxed: Array | None = None
+    iterations: int = 0
+    clipped: float = 0.0
+
+
+def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: Solver) -> Solution:
+    """Solve one tick's problem.
+
+    Rank and damping are decided once, in the closed form. If its solution satisfies every inequality it is the
+    constrained optimum: optimal on a larger set, and feasible. Otherwise one QP in the directions that the strict
+    levels leave free; where that has no solution some strict level cannot be met, and the levels are solved one after
+    the other.
+
+    Raises:
+        SolverFailed: no level QP could be solved.
+    """
+    rows = GaussRows(problem, metric)
+    closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
+    if method != "qp":
+        vdot = rows.acceleration(closed.y)
+        torque = problem.torque(vdot)
+        if method == "closed_form" or _inside(problem, vdot, torque):
+            return Solution(vdot, torque, closed, vdot)
+    G, offset = rows.inequalities()
+    lower, upper = problem.lower - offset, problem.upper - offset
+    if method == "qp":
+        answer, multipliers = whole_qp(rows, closed, G, lower, upper, solver)
+        if answer.solved:
+            solution = _solution(problem, rows, closed, answer.x, "qp", solver)
+            solution.price = np.abs(multipliers)
+            solution.price_level = np.where(solution.price > 0.0, 0, -1)
+            solution.levels, solution.iterations = ["gauss"], answer.iterations
+            return solution
+    else:
+        reduced = Cascade(closed.rest, closed.free, G, lower.copy(), upper.copy(), solver)
+        try:
+            reduced.gauss("gauss", *soft_cost(rows, reduced.y, reduced.free))
+            return _from_cascade(problem, rows, closed, reduced, "qp")
+        except (Infeasible, SolverFailed):
+            pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
+    cascade = _cascade(problem, rows, closed, Cascade(np.zeros(rows.n), np.eye(rows.n), G, lower, upper, solver))
+    return _from_cascade(problem, rows, closed, cascade, "cascade")
+
+
+def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade) -> Cascade:
+    """Level after level under the limits; limits on accelerations give way where they clash with those on torques."""
+    layout = problem.layout
+    labels = ["hard"] * bool(layout.hard) + [f"strict {k + 1}" for k, level in enumerate(layout.levels) if level]
+    for label, where, split in zip(labels, rows.slices, closed.splits, strict=True):
+        A, b = rows.weighted(where)
+        A = np.vstack([A.T, split.tikhonov])
+        b = np.concatenate([b, np.zeros(len(split.tikhonov))])
+        _with_limits_that_give_way(
+            cascade, layout.n_acc, lambda A=A, b=b, label=label: cascade.least_squares(label, A, b)
+        )
+    _with_limits_that_give_way(
+        cascade, layout.n_acc, lambda: cascade.gauss("gauss", *soft_cost(rows, cascade.y, cascade.free))
+    )
+    return cascade
+
+
+def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Any) -> None:
+    try:
+        level()
+    except Infeasible:
+        if cascade.feasible:
+            raise SolverFailed("a level found no room beside a point that satisfies all limits") from None
+        cascade.levels.pop()
+        try:
+            cascade.least_violation("limits", np.arange(len(cascade.G)) < n_acc)
+            level()
+        except Infeasible:
+            raise SolverFailed("the limits have no common point even where those on motion give way") from None
+
+
+def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:
+    solution = _solution(problem, rows, closed, cascade.y, route, cascade.solver)
+    solution.price, solution.price_level, solution.levels = cascade.price, cascade.price_level, cascade.levels
+    solution.relaxed, solution.iterations = cascade.relaxed, cascade.iterations
+    return solution
+
+
+def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, y: Array, route: str, solver: Solver) -> Solution:
+    """Torques of a QP's answer, put inside the torque limits where rounding or a loose solver left them outside."""
+    vdot = rows.acceleration(y)
+    torque = problem.torque(vdot)
+    layout, clipped = problem.layout, 0.0
+    lower = problem.lower[layout.n_acc :] - problem.offset[layout.n_acc :]
+    upper = problem.upper[layout.n_acc :] - problem.offset[layout.n_acc :]
+    for row, low, high in zip(problem.G_torque, lower, upper, strict=True):
+        entries = np.flatnonzero(row)
+        if len(entries) == 1:
+            i = entries[0]
+            low, high = sorted((low / row[i], high / row[i]))
+            inside = min(max(torque[i], low), high)
+            clipped = max(clipped, abs(torque[i] - inside))
+            torque[i] = inside
+    return Solution(vdot, torque, closed, rows.acceleration(closed.y), route, solver.name, clipped=clipped)
+
+
+def _inside(problem: Problem, vdot: Array, torque: Array) -> bool:
+    """Whether a solution satisfies every inequality; a NaN anywhere does not."""
+    if not problem.layout.n_in:
+        return True
+    values = problem.limit_values(vdot, torque)
+    room = np.minimum(values - problem.lower, problem.upper - values)
+    return bool(room.min() >= -INSIDE)

@@ -1,0 +1,149 @@
+"""Problem: all rows of one tick on x = [v̇; f], in one flat record; the value that closed form, QP and solvers read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wbc.checks import Array
+
+ROTATION_LENGTH = 0.2  # m; a rotation row counts as the motion of a point this far from the axis
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where a task's or limit's rows stand: rows ``start`` to ``stop`` of the equalities or of the inequalities."""
+
+    name: str
+    start: int
+    stop: int
+    weight: float = 1.0
+    elements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Sizes and places of everything in a problem; fixed for the life of a controller.
+
+    Equality rows stand in the order hard (base) rows, strict levels, soft tasks; inequality rows in the order
+    accelerations, torques.
+
+    Attributes:
+        nv, nu, nf: numbers of velocities, torques and contact forces.
+        actuated: indices (nu,) of the actuated coordinates.
+        hard: number of hard equality rows, the base rows of ``T x + h = 0``.
+        levels: the tasks of each strict level.
+        soft: the soft tasks.
+        limits: the limits, acceleration rows first.
+        n_eq: number of equality rows; n_acc, n_tau: inequality rows on accelerations and on torques.
+        lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
+        root_weights: (n_eq,) square roots of the weights.
+    """
+
+    nv: int
+    nu: int
+    nf: int
+    actuated: NDArray[np.intp]
+    hard: int
+    levels: tuple[tuple[Part, ...], ...]
+    soft: tuple[Part, ...]
+    limits: tuple[Part, ...]
+    n_eq: int
+    n_acc: int
+    n_tau: int
+    lengths: Array
+    root_weights: Array
+
+    @property
+    def n_in(self) -> int:
+        """Number of inequality rows."""
+        return self.n_acc + self.n_tau
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """Rows of the hard equalities (where there are any) and of each strict level."""
+        rows = [slice(0, self.hard)] if self.hard else []
+        return (*rows, *(slice(level[0].start, level[-1].stop) for level in self.levels if level))
+
+    @property
+    def soft_rows(self) -> slice:
+        """Rows of the soft tasks."""
+        return slice(self.soft[0].start, self.soft[-1].stop) if self.soft else slice(self.n_eq, self.n_eq)
+
+    def blocks(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of every block of the flat record."""
+        nx = self.nv + self.nf
+        return {
+            "M": (self.nv, self.nv),
+            "h": (self.nv,),
+            "nominal": (self.nv,),
+            "A": (self.n_eq, nx),
+            "b": (self.n_eq,),
+            "drift": (self.n_eq,),
+            "G": (self.n_acc, nx),
+            "G_torque": (self.n_tau, self.nu),
+            "offset": (self.n_in,),
+            "lower": (self.n_in,),
+            "upper": (self.n_in,),
+        }
+
+
+class Problem:
+    """One tick's rows, as views into one flat record.
+
+    ``M v̇ + h = Sᵀ τ``; equalities ``A x + b = 0``; inequalities ``lower ≤ G x + offset ≤ upper`` on accelerations, then
+    ``lower ≤ G_torque τ + offset ≤ upper`` on torques.
+
+    Attributes:
+        layout: what stands where.
+        record: the flat record; one copy of it keeps the whole problem.
+        M, h, nominal: mass matrix, bias forces and nominal acceleration v̇₀.
+        A, b, drift: equality rows, and the J̇v that is contained in b.
+        G, G_torque, offset, lower, upper: inequality rows.
+    """
+
+    __slots__ = (
+        "A", "G", "G_torque", "M", "b", "drift", "h", "layout", "lower", "nominal", "offset", "record", "upper",
+    )  # fmt: skip
+    M: Array
+    h: Array
+    nominal: Array
+    A: Array
+    b: Array
+    drift: Array
+    G: Array
+    G_torque: Array
+    offset: Array
+    lower: Array
+    upper: Array
+
+    def __init__(self, layout: Layout, record: Array | None = None) -> None:
+        self.layout = layout
+        blocks = layout.blocks()
+        sizes = [int(np.prod(shape)) for shape in blocks.values()]
+        self.record = np.zeros(sum(sizes)) if record is None else record
+        start = 0
+        for (name, shape), size in zip(blocks.items(), sizes, strict=True):
+            setattr(self, name, self.record[start : start + size].reshape(shape))
+            start += size
+
+    def copy(self) -> Problem:
+        """A problem on its own record."""
+        return Problem(self.layout, self.record.copy())
+
+    def torque(self, vdot: Array) -> Array:
+        """``τ = S (M v̇ + h)``."""
+        tau = self.M.dot(vdot)
+        tau += self.h
+        return tau if self.layout.nu == self.layout.nv else tau[self.layout.actuated]
+
+    def limit_values(self, vdot: Array, tau: Array) -> Array:
+        """What the inequality rows take at a solution."""
+        n_acc = self.layout.n_acc
+        values = np.empty(self.layout.n_in)
+        np.dot(self.G, vdot, out=values[:n_acc])
+        np.dot(self.G_torque, tau, out=values[n_acc:])
+        values += self.offset
+        return values

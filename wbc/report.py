@@ -1,0 +1,271 @@
+"""Report: what each task asked and got, which limits are active and at what price, what gave way; computed when read."""
+
+from __future__ import annotations
+
+import enum
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from wbc.causes import causes_of_miss, limit_label
+from wbc.checks import Array
+from wbc.hierarchy.gauss_coordinates import GaussRows
+from wbc.hierarchy.solve import Solution
+from wbc.problem import Part, Problem
+
+MISSED = 1e-6  # a strict task is missed when more than this, relative to 1 + |asked|, is left
+PRICED = 1e-9  # a multiplier below this is a solver's rounding
+
+
+class Status(enum.Enum):
+    """How a tick ended."""
+
+    OPTIMAL = "optimal"
+    RELAXED = "relaxed"
+    FALLBACK = "fallback"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskReport:
+    """One task at one tick, in the task's units per second squared.
+
+    Attributes:
+        asked: ξ̇_r (k,), what feedback and feed-forward want.
+        got: ξ̇ (k,), what the command gives.
+        missed: asked − got (k,).
+        force: least-norm constraint force (k,) [N, N m] of a strict task; zeros for others.
+        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``.
+        damping: share of the demand that damping leaves out in the task's weakest direction, 0 to 1.
+    """
+
+    asked: Array
+    got: Array
+    missed: Array
+    force: Array
+    because: tuple[str, ...]
+    damping: float
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether more than rounding is missing."""
+        asked = float(np.abs(self.asked).max(initial=0.0))
+        return float(np.abs(self.missed).max(initial=0.0)) > MISSED * (1.0 + asked)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveLimit:
+    """A limit that holds the solution back.
+
+    Attributes:
+        limit, element: name of the limit and of its row, such as the joint.
+        bound, value: the bound that holds, and the value reached [N m, rad/s²].
+        price: −∂(½ ‖residual‖² of ``level``)/∂bound, how much the level would gain from a wider bound.
+        level: the first level whose value the bound changes.
+    """
+
+    limit: str
+    element: str
+    bound: float
+    value: float
+    price: float
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A limit row that gave way: by how much, and against what."""
+
+    name: str
+    element: str
+    by: float
+    because: tuple[str, ...]
+
+
+class Report:
+    """What happened in one tick, kept in a copy of the tick's flat record; every field is computed when it is read.
+
+    Attributes:
+        problem: the tick's rows.
+        solution: what the hierarchy found; ``None`` in a fallback.
+        trouble: what a solver said where it failed.
+        time_us: time the tick took [µs].
+        deadline_missed: whether the tick came late.
+        stale_ticks: age of the command where an old one had to do.
+    """
+
+    deadline_missed = False
+    stale_ticks = 0
+
+    def __init__(
+        self,
+        problem: Problem,
+        solution: Solution | None,
+        vdot: Array,
+        nominal: tuple[str, ...],
+        trouble: str,
+        started_ns: int,
+    ) -> None:
+        self._layout = problem.layout
+        self._record = problem.record.copy()
+        self._nominal = nominal
+        self._vdot = vdot
+        self.solution = solution
+        self.trouble = trouble
+        self.time_us = (time.perf_counter_ns() - started_ns) * 1e-3
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The rows of the tick."""
+        return Problem(self._layout, self._record)
+
+    @cached_property
+    def status(self) -> Status:
+        """OPTIMAL, RELAXED where a hard row gave way or a strict task is missed for a limit or damping, or FALLBACK."""
+        if self.solution is None:
+            return Status.FALLBACK
+        if self.relaxed:
+            return Status.RELAXED
+        for level in self._layout.levels:
+            for part in level:
+                task = self.tasks[part.name]
+                if task.is_missed and any(not cause.startswith("task: ") for cause in task.because):
+                    return Status.RELAXED
+        return Status.OPTIMAL
+
+    @cached_property
+    def tasks(self) -> dict[str, TaskReport]:
+        """Each task by name; nominal tasks with v̇₀ as what they ask."""
+        p = self.problem
+        got = p.A @ self._vdot + p.drift
+        asked = p.drift - p.b
+        found = {}
+        for level, part in self._strict_parts():
+            found[part.name] = self._task(part, asked, got, level)
+        for part in self._layout.soft:
+            found[part.name] = self._task(part, asked, got, None)
+        for name in self._nominal:
+            gap = p.nominal - self._vdot
+            found[name] = TaskReport(p.nominal.copy(), self._vdot.copy(), gap, np.zeros_like(gap), (), 0.0)
+        return found
+
+    @cached_property
+    def active(self) -> tuple[ActiveLimit, ...]:
+        """The limits that hold the solution back, the dearest first."""
+        solution = self.solution
+        if solution is None or solution.price is None or solution.price_level is None:
+            return ()
+        p, values = self.problem, self._limit_values
+        found = []
+        for part in self._layout.limits:
+            for i in range(part.start, part.stop):
+                price = float(solution.price[i])
+                if price <= PRICED:
+                    continue
+                upper = abs(values[i] - p.upper[i]) <= abs(values[i] - p.lower[i])
+                bound = float(p.upper[i] if upper else p.lower[i])
+                level = solution.levels[int(solution.price_level[i])]
+                element = part.elements[i - part.start]
+                found.append(ActiveLimit(part.name, element, bound, float(values[i]), price, level))
+        return tuple(sorted(found, key=lambda limit: -limit.price))
+
+    @cached_property
+    def relaxed(self) -> tuple[Relaxed, ...]:
+        """The limit rows that gave way."""
+        solution = self.solution
+        if solution is None or solution.relaxed is None:
+            return ()
+        clash = [a for a in self.active if a.level == "limits"]
+        return tuple(
+            Relaxed(
+                part.name,
+                part.elements[i - part.start],
+                float(solution.relaxed[i]),
+                tuple(limit_label(a.limit, a.element) for a in clash if a.limit != part.name),
+            )
+            for part in self._layout.limits
+            for i in range(part.start, part.stop)
+            if solution.relaxed[i] > 0.0
+        )
+
+    @property
+    def solver(self) -> str:
+        """The solver that was asked; ``"closed form"`` where none had to be."""
+        return "none" if self.solution is None else self.solution.solver or "closed form"
+
+    @property
+    def route(self) -> str:
+        """``"closed form"``, ``"qp"``, ``"cascade"`` or ``"fallback"``."""
+        return "fallback" if self.solution is None else self.solution.route
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of all solver calls of the tick."""
+        return 0 if self.solution is None else self.solution.iterations
+
+    @property
+    def clipped(self) -> float:
+        """By how much the solver's answer left the torque limits before it was put inside [N m]."""
+        return 0.0 if self.solution is None else self.solution.clipped
+
+    @cached_property
+    def conditioning(self) -> float:
+        """σ_max/σ_min of the worst strict task, in Gauss coordinates; inf where it has lost rank, 1 where there is none."""
+        worst = 1.0
+        for _, part in self._strict_parts():
+            sigma = np.linalg.svd(self.gauss_rows.At[:, part.start : part.stop], compute_uv=False)
+            worst = max(worst, float(sigma[0] / sigma[-1]) if sigma[-1] > 1e-12 * sigma[0] else np.inf)
+        return worst
+
+    @property
+    def near_singular(self) -> bool:
+        """Whether a strict level has a direction that is damped, or a task one that it cannot move at all."""
+        solution = self.solution
+        damped = solution is not None and any(len(split.left_out) for split in solution.closed.splits)
+        return damped or self.conditioning > 1e9
+
+    @cached_property
+    def gauss_rows(self) -> GaussRows:
+        """The equality rows in Gauss coordinates of the inertia metric."""
+        return GaussRows(self.problem, "inertia")
+
+    def explain(self) -> str:
+        """The tick in plain sentences, for a person."""
+        from wbc.explain import sentences
+
+        return "\n".join(sentences(self))
+
+    @cached_property
+    def _limit_values(self) -> Array:
+        p = self.problem
+        return p.limit_values(self._vdot, p.torque(self._vdot))
+
+    @cached_property
+    def _forces(self) -> Array:
+        """Least-norm forces F of all strict rows with Σ Aᵀ F nearest to M (v̇ − v̇₀) in M⁻¹."""
+        n_strict = self._layout.soft_rows.start
+        rows = self.gauss_rows
+        y = rows.C @ (self._vdot - self.problem.nominal)
+        force: Array = np.linalg.lstsq(rows.At[:, :n_strict], y, rcond=1e-9)[0]
+        return force
+
+    def _strict_parts(self) -> list[tuple[int, Part]]:
+        return [(k, part) for k, level in enumerate(self._layout.levels) for part in level]
+
+    def _task(self, part: Part, asked: Array, got: Array, level: int | None) -> TaskReport:
+        where = slice(part.start, part.stop)
+        force = np.zeros(part.stop - part.start) if level is None else self._forces[where].copy()
+        bare = TaskReport(asked[where], got[where], asked[where] - got[where], force, (), 0.0)
+        damping = 0.0
+        if level is not None and self.solution is not None:
+            split = self.solution.closed.splits[self._split_of(level)]
+            first = self._layout.levels[level][0].start
+            mine = split.weak_rows[part.start - first : part.stop - first]
+            damping = float((np.linalg.norm(mine, axis=0) * split.left_out).max(initial=0.0))
+        because = causes_of_miss(self, part, level) if bare.is_missed else ()
+        return TaskReport(bare.asked, bare.got, bare.missed, force, because, damping)
+
+    def _split_of(self, level: int) -> int:
+        """Index of a strict level among the splits: the hard rows come first, empty levels have none."""
+        return bool(self._layout.hard) + sum(bool(earlier) for earlier in self._layout.levels[:level])

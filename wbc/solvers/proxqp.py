@@ -1,0 +1,71 @@
+"""proxqp: a proximal augmented-Lagrangian solver (proxsuite), dense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from proxsuite import proxqp
+
+from wbc.solvers.qp import QP, Answer, answer
+
+ACCURACY = 1e-12
+INFEASIBLE = 1e-13  # thresholds below the accuracy asked for, or feasible problems are called infeasible
+MOST_ITERATIONS = 200  # a crossed problem costs 1.7 ms an iteration and never ends by itself
+UNBOUNDED = 1e20
+MOST_WORKSPACES = 32
+
+
+class Proxqp:
+    """One persistent workspace for each recurring problem, warm-started from its last solution."""
+
+    name = "proxqp"
+
+    def __init__(self) -> None:
+        self._workspaces: dict[tuple[str, int, int, int], Any] = {}
+
+    def solve(self, qp: QP) -> Answer:
+        """Solve; the first solution of a size is cold, later ones start from the one before."""
+        equal = qp.equalities
+        other = ~equal
+        A, b = qp.G[equal], qp.upper[equal]
+        C = qp.G[other]
+        lower, upper = np.maximum(qp.lower[other], -UNBOUNDED), np.minimum(qp.upper[other], UNBOUNDED)
+        key = (qp.key, qp.H.shape[0], len(A), len(C))
+        workspace = self._workspaces.get(key)
+        warm = workspace is not None
+        if workspace is None:
+            workspace = proxqp.dense.QP(qp.H.shape[0], len(A), len(C))
+            settings = workspace.settings
+            settings.eps_abs, settings.eps_rel = ACCURACY, 0.0
+            settings.eps_primal_inf = settings.eps_dual_inf = INFEASIBLE
+            settings.max_iter = MOST_ITERATIONS
+            settings.check_duality_gap = False
+            settings.initial_guess = proxqp.InitialGuess.EQUALITY_CONSTRAINED_INITIAL_GUESS
+            workspace.init(qp.H, qp.f, A, b, C, lower, upper)
+        else:
+            workspace.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
+            workspace.update(qp.H, qp.f, A, b, C, lower, upper)
+        workspace.solve()
+        results = workspace.results
+        iterations = int(results.info.iter)
+        # converging to the last digit can stall one step above the accuracy: what counts is the residual itself
+        close = max(results.info.pri_res, results.info.dua_res) < 1e3 * ACCURACY * (1.0 + np.abs(qp.f).max(initial=0.0))
+        status = {
+            proxqp.PROXQP_SOLVED: "solved",
+            proxqp.PROXQP_PRIMAL_INFEASIBLE: "infeasible",
+        }.get(results.info.status, "solved" if close else "failed")
+        multipliers = np.zeros(len(qp.G))
+        multipliers[equal], multipliers[other] = results.y, results.z
+        result = answer(np.array(results.x), multipliers, status, iterations, f"proxqp: {results.info.status}")
+        if result.solved:
+            if len(self._workspaces) >= MOST_WORKSPACES:
+                self._workspaces.clear()
+            self._workspaces[key] = workspace
+            return result
+        self._workspaces.pop(key, None)  # a failed solution would poison every later one
+        return self.solve(qp) if warm else result
+
+    def reset(self) -> None:
+        """Forget all workspaces."""
+        self._workspaces.clear()

@@ -1,0 +1,87 @@
+"""What a level hands to a solver and gets back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from wbc.checks import Array
+
+
+@dataclass(slots=True, eq=False)
+class QP:
+    """``min ½ xᵀ H x + fᵀ x`` subject to ``lower ≤ G x ≤ upper``; equal sides make an equality.
+
+    Args:
+        H: symmetric positive definite (n, n).
+        f: (n,).
+        G: (m, n), rows of unit norm, each with at least one finite side.
+        lower: (m,), −inf for none.
+        upper: (m,), inf for none.
+        key: which of the recurring problems this is, so that a workspace finds its own again.
+    """
+
+    H: Array
+    f: Array
+    G: Array
+    lower: Array
+    upper: Array
+    key: str
+
+    @property
+    def equalities(self) -> Array:
+        """Which rows have equal sides."""
+        return self.lower == self.upper
+
+    def violation(self, x: Array) -> float:
+        """How far the worst row is outside."""
+        value = self.G @ x
+        return float(max((self.lower - value).max(initial=0.0), (value - self.upper).max(initial=0.0)))
+
+
+@dataclass(slots=True, eq=False)
+class Answer:
+    """A solver's answer.
+
+    Args:
+        x: solution (n,); meaningless unless ``status`` is ``"solved"``.
+        multipliers: (m,), positive where the upper side holds the solution back, negative for the lower.
+        status: ``"solved"``, ``"infeasible"`` or ``"failed"``.
+        iterations: of the solver.
+        message: the solver's own words where it did not solve.
+    """
+
+    x: Array
+    multipliers: Array
+    status: str
+    iterations: int = 0
+    message: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether x may be used."""
+        return self.status == "solved"
+
+
+class Solver(Protocol):
+    """A QP solver; it may keep workspaces and active sets between ticks, by ``QP.key``."""
+
+    name: str
+
+    def solve(self, qp: QP) -> Answer:
+        """Solve one problem; never raises for a hard one."""
+
+    def reset(self) -> None:
+        """Forget all warm starts."""
+
+
+def answer(x: Array | None, multipliers: Array | None, status: str, iterations: int, message: str) -> Answer:
+    """An answer whose numbers are looked at before anyone trusts them: a NaN that calls itself solved has failed."""
+    empty = np.zeros(0)
+    if status == "solved":
+        if x is None or multipliers is None or not np.isfinite(x).all() or not np.isfinite(multipliers).all():
+            return Answer(empty, empty, "failed", iterations, f"{message}: the solution is not finite")
+        return Answer(x, multipliers, status, iterations, message)
+    return Answer(empty, empty, status, iterations, message)

@@ -1,0 +1,51 @@
+"""One table of solver names."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wbc import checks
+from wbc.errors import NotInstalledError
+from wbc.solvers.qp import Solver
+
+NATIVE = {
+    "daqp": ("wbc.solvers.daqp", "Daqp"),
+    "proxqp": ("wbc.solvers.proxqp", "Proxqp"),
+    "osqp": ("wbc.solvers.osqp", "Osqp"),
+}
+IN_THE_EXTRA = ("quadprog", "piqp", "clarabel")
+KNOWN_TO_QPSOLVERS = (
+    "clarabel", "copt", "cvxopt", "ecos", "gurobi", "highs", "hpipm", "jaxopt_osqp", "kvxopt", "mosek", "nppro",
+    "pdhcg", "pyqpmad", "piqp", "qpalm", "qpax", "qpoases", "qpswift", "quadprog", "scs", "sip",
+)  # fmt: skip
+
+
+def installed() -> tuple[str, ...]:
+    """Names of every solver that can be used here."""
+    import qpsolvers
+
+    others = [name for name in qpsolvers.available_solvers if name not in NATIVE]
+    return (*NATIVE, *sorted(others))
+
+
+def make_solver(name: Any) -> Solver:
+    """A new solver by name.
+
+    Raises:
+        UnknownNameError: nobody knows a solver of this name.
+        NotInstalledError: it exists, but is not installed here; the message says how to get it.
+    """
+    import qpsolvers
+
+    checks.choice(name, sorted({*NATIVE, *KNOWN_TO_QPSOLVERS, *qpsolvers.available_solvers}), "solver")
+    if name in NATIVE:
+        module, kind = NATIVE[name]
+        solver: Solver = getattr(importlib.import_module(module), kind)()
+        return solver
+    if name not in qpsolvers.available_solvers:
+        how = 'pip install "wbc[solvers]"' if name in IN_THE_EXTRA else f'pip install "qpsolvers[{name}]"'
+        raise NotInstalledError(f"solver {name!r} is not installed: {how}; installed are {', '.join(installed())}")
+    from wbc.solvers.through_qpsolvers import ThroughQpsolvers
+
+    return ThroughQpsolvers(name)

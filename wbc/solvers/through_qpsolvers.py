@@ -1,0 +1,68 @@
+"""Every other solver, through qpsolvers: for comparison; nothing is kept between ticks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import qpsolvers
+from qpsolvers.exceptions import QPError
+from scipy.sparse import csc_matrix
+
+from wbc.solvers.qp import QP, Answer, answer
+
+# as tight as each goes; every call has a cap on iterations where the solver offers one
+SETTINGS: dict[str, dict[str, Any]] = {
+    "clarabel": {"tol_feas": 1e-11, "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "max_iter": 200},
+    "piqp": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iter": 200, "check_duality_gap": False},
+    "scs": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 20000},
+    "qpalm": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iter": 5000},
+    "highs": {"time_limit": 1.0},
+    "ecos": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11, "max_iters": 200},
+    "proxqp": {"eps_abs": 1e-10, "eps_rel": 0.0, "max_iter": 200},
+    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 20000, "polishing": True},
+    "daqp": {"primal_tol": 1e-10, "eps_prox": 0.0, "iter_limit": 1000},
+}
+
+
+class ThroughQpsolvers:
+    """A solver that qpsolvers knows by this name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def solve(self, qp: QP) -> Answer:
+        """Solve from scratch; one-sided rows without a real bound are dropped first."""
+        equal = qp.equalities
+        above, below = ~equal & np.isfinite(qp.upper), ~equal & np.isfinite(qp.lower)
+        G = np.vstack([qp.G[above], -qp.G[below]])
+        h = np.concatenate([qp.upper[above], -qp.lower[below]])
+        sparse_only = self.name in qpsolvers.sparse_solvers and self.name not in qpsolvers.dense_solvers
+        form = csc_matrix if sparse_only else np.ascontiguousarray
+        problem = qpsolvers.Problem(
+            form(qp.H),
+            np.ascontiguousarray(qp.f),
+            form(G) if len(G) else None,  # some solvers raise an IndexError on a matrix of no rows
+            h if len(G) else None,
+            form(qp.G[equal]) if equal.any() else None,
+            qp.upper[equal] if equal.any() else None,
+        )
+        try:
+            with warnings.catch_warnings():  # what a warning would say of the status stands in the answer
+                warnings.simplefilter("ignore")
+                solution = qpsolvers.solve_problem(problem, self.name, **SETTINGS.get(self.name, {}))
+        except (QPError, ValueError, ArithmeticError, AssertionError, RuntimeError) as error:
+            return answer(None, None, "failed", 0, f"{self.name}: {error}")
+        if not solution.found or solution.x is None:
+            return answer(None, None, "failed", 0, f"{self.name}: no solution found")
+        multipliers = np.zeros(len(qp.G))
+        if solution.z is not None and len(G):
+            multipliers[above] += solution.z[: above.sum()]
+            multipliers[below] -= solution.z[above.sum() :]
+        if solution.y is not None and equal.any():
+            multipliers[equal] = solution.y
+        return answer(np.array(solution.x), multipliers, "solved", 0, self.name)
+
+    def reset(self) -> None:
+        """Nothing is kept."""

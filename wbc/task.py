@@ -1,0 +1,185 @@
+"""What a task and a limit must provide, and what every motion task shares: gains, feed-forward, mask, rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.errors import InputError
+from wbc.rows import Gains, Kinematics, Rows, motion_rows
+from wbc.terms import Terms
+
+
+@runtime_checkable
+class Task(Protocol):
+    """Something with rows ``A v̇ + b = 0`` (or on torques); it knows its error, not how it is enforced."""
+
+    name: str
+
+    def rows(self, terms: Terms) -> Rows:
+        """The rows of this tick."""
+
+
+@runtime_checkable
+class Limit(Protocol):
+    """Inequality rows ``lower ≤ A · + b ≤ upper``, as many at every tick, with a name for each."""
+
+    name: str
+
+    def rows(self, terms: Terms) -> Rows:
+        """The rows of this tick."""
+
+    def elements(self, robot: Any) -> tuple[str, ...]:
+        """The name of each row, such as the joint's."""
+
+
+class Target:
+    """A checked, copied attribute: assignment runs ``check(value, label)``; ``None`` until it is first set."""
+
+    def __init__(self, check: Callable[[Any, str], Any], doc: str, give: Callable[[Any], Any] | None = None) -> None:
+        self.check = check
+        self.give = give
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.slot = name, f"_{name}"
+
+    def __get__(self, task: Any, owner: type | None = None) -> Any:
+        if task is None:
+            return self
+        value = task.__dict__.get(self.slot)
+        if value is None or self.give is None:
+            return value.copy() if isinstance(value, np.ndarray) else value
+        return self.give(value)
+
+    def __set__(self, task: Any, value: Any) -> None:
+        task.__dict__[self.slot] = None if value is None else self.check(value, f"task {task.name!r}: {self.name}")
+
+
+def numbers(length: int) -> Callable[[Any, str], Array]:
+    """A check for a vector of ``length`` finite numbers."""
+    return lambda value, label: checks.vector(value, label, length)
+
+
+class MotionTask(ABC):
+    """A task on motion, ``ξ = J v``: give ``dim`` and :meth:`kinematics`; everything else is here.
+
+    ``A = J``, ``b = J̇v − ξ̇_r``, ``ξ̇_r = kp Δx + kd Δξ + ξ̇_d``.
+
+    Args:
+        name: the task's name in the stack, the report and the recording.
+        gains: feedback gains; critically damped at 100 1/s² by default.
+        mask: zeros and ones (dim,) that select the task's rows; all by default.
+
+    Attributes:
+        dim: number of rows before the mask; ``None`` where it is the robot's nv.
+        angular: whether the rows are rotations, for all or one by one (dim,); a length of 0.2 m makes them comparable to
+            linear ones near a singularity.
+    """
+
+    dim: ClassVar[int | None]
+    angular: ClassVar[bool | tuple[bool, ...]] = False
+
+    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None) -> None:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"a task's name must be a text that is not empty, got {name!r}")
+        self._name = name
+        self._rows: NDArray[np.intp] | None = None
+        self.gains = Gains.critical(100.0) if gains is None else gains
+        self.mask = mask
+
+    @abstractmethod
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """Error, velocity error, Jacobian and J̇v of all ``dim`` rows at this tick."""
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self._name
+
+    @property
+    def gains(self) -> Gains:
+        """Feedback gains."""
+        return self._gains
+
+    @gains.setter
+    def gains(self, value: Gains) -> None:
+        if not isinstance(value, Gains):
+            raise InputError(f"task {self._name!r}: gains: expected Gains(kp, kd), got {value!r}")
+        for label, gain in (("kp", value.kp), ("kd", value.kd)):
+            if self.dim is not None and isinstance(gain, np.ndarray) and len(gain) != self.dim:
+                raise InputError(f"task {self._name!r}: gains.{label} has length {len(gain)}, expected {self.dim}")
+        self._gains = value
+
+    @property
+    def mask(self) -> Any:
+        """Zeros and ones (dim,) that select rows, or ``None`` for all."""
+        return self._mask
+
+    @mask.setter
+    def mask(self, value: Any) -> None:
+        if value is not None:
+            length = self.dim if self.dim is not None else len(value)
+            self._rows = checks.mask(value, f"task {self._name!r}: mask", length)
+        else:
+            self._rows = None
+        self._mask = None if value is None else tuple(float(entry) for entry in value)
+
+    _target: Any = None
+    _target_velocity: Array | None = None
+    _target_acceleration: Array | None = None
+
+    def held(self, terms: Terms, seen: Array) -> Array:
+        """The target, or, where none was ever set, what the task saw at its first tick."""
+        target = self._target
+        return terms.held(self._name, seen) if target is None else target
+
+    def velocity_gap(self, velocity: Array) -> Array:
+        """``Δξ = ξ_target − ξ``; the target velocity is zero where none was set."""
+        target = self._target_velocity
+        gap: Array = -velocity if target is None else target - velocity
+        return gap
+
+    def rows(self, terms: Terms) -> Rows:
+        """The rows ``J v̇ + J̇v − ξ̇_r = 0`` of this tick."""
+        kinematics = self.kinematics(terms)
+        A, b = motion_rows(kinematics, self._gains, self._target_acceleration)
+        terms.errors[self._name] = kinematics.error
+        keep = self._rows
+        if keep is None:
+            return Rows(A, b, drift=kinematics.Jdot_v)
+        return Rows(A[keep], b[keep], drift=kinematics.Jdot_v[keep])
+
+    @property
+    def angular_rows(self) -> Any:
+        """Which rows, after the mask, are rotations."""
+        angular = self.angular
+        return angular if self._rows is None or isinstance(angular, bool) else np.asarray(angular)[self._rows]
+
+    def check(self, terms: Terms) -> None:
+        """Refuse kinematics that do not fit each other, the task's ``dim`` or the robot, once, when it is placed."""
+        kinematics = self.kinematics(terms)
+        nv = terms.robot.nv
+        dim = nv if self.dim is None else self.dim
+        expected = {"error": (dim,), "velocity_error": (dim,), "J": (dim, nv), "Jdot_v": (dim,)}
+        for label, shape in expected.items():
+            value = getattr(kinematics, label)
+            if np.shape(value) != shape:
+                raise InputError(f"task {self._name!r}: {label} has shape {np.shape(value)}, expected {shape}")
+        for label, value in (("velocity", self._target_velocity), ("acceleration", self._target_acceleration)):
+            if value is not None and len(value) != dim:
+                raise InputError(f"task {self._name!r}: target_{label} has length {len(value)}, expected {dim}")
+        for label, gain in (("kp", self._gains.kp), ("kd", self._gains.kd)):
+            if isinstance(gain, np.ndarray) and len(gain) != dim:
+                raise InputError(f"task {self._name!r}: gains.{label} has length {len(gain)}, expected {dim}")
+        if self._mask is not None and len(self._mask) != dim:
+            raise InputError(f"task {self._name!r}: mask has length {len(self._mask)}, expected {dim}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._name!r})"

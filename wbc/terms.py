@@ -1,0 +1,154 @@
+"""Terms: the only file that runs pinocchio algorithms in a tick; M, h, frames and drifts, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.errors import InputError
+from wbc.robot import Robot
+from wbc.state import State
+
+_LWA = pin.LOCAL_WORLD_ALIGNED
+
+
+class FrameTerms:
+    """One frame at this tick, in world axes at the frame's origin (LOCAL_WORLD_ALIGNED), linear before angular.
+
+    Attributes:
+        rotation: frame to world (3, 3).
+        position: origin in the world (3,) [m].
+        velocity: twist (6,) of the frame, ``J v`` [m/s, rad/s].
+        J: Jacobian (6, nv).
+        Jdot_v: classical acceleration (6,) at v̇ = 0 [m/s², rad/s²].
+    """
+
+    __slots__ = ("J", "Jdot_v", "position", "rotation", "velocity")
+
+    def __init__(self, model: Any, data: Any, index: int, v: Array) -> None:
+        placement = pin.updateFramePlacement(model, data, index)
+        self.rotation: Array = placement.rotation.copy()
+        self.position: Array = placement.translation.copy()
+        self.J: Array = pin.getFrameJacobian(model, data, index, _LWA)
+        self.velocity: Array = self.J.dot(v)
+        # classical: the acceleration of the point; the spatial one lacks ω × v and is wrong by 0.7 m/s² in motion
+        self.Jdot_v: Array = pin.getFrameClassicalAcceleration(model, data, index, _LWA).vector
+
+
+class Terms:
+    """The dynamics of a robot at one state, ``M v̇ + h = Sᵀ τ``, and what tasks need of it, memoised per tick.
+
+    Attributes:
+        robot: whose terms these are.
+        dt: the control period [s].
+        q, v: the state of this tick.
+        M: mass matrix (nv, nv), symmetric bit by bit.
+        h: gravity, Coriolis and centrifugal forces (nv,).
+        identity: the identity (nv, nv), for tasks on joints; ``identity_torque`` (nu, nu) for rows on torques.
+        zero_velocity, zero_torque: zeros (nv,) and (nu,).
+        errors: position-level error of each motion task, filled by the tasks.
+    """
+
+    def __init__(self, robot: Robot, dt: float) -> None:
+        self.robot = robot
+        self.dt = dt
+        self._model = robot.model
+        self._data = self._model.createData()
+        self._rest = np.zeros(robot.nv)
+        self._frames: dict[str, FrameTerms] = {}
+        self._ids: dict[str, int] = {}
+        self._held: dict[tuple[str, str], Array] = {}
+        self._unit_norm = robot.nq != robot.nv
+        self._fresh = False
+        self.identity, self.identity_torque = np.eye(robot.nv), np.eye(robot.nu)
+        self.zero_velocity, self.zero_torque = np.zeros(robot.nv), np.zeros(robot.nu)
+        for constant in (self.identity, self.identity_torque, self.zero_velocity, self.zero_torque):
+            constant.flags.writeable = False
+        self._angle_index = _angle_index(robot.model)
+        self.errors: dict[str, Array] = {}
+        self.M = np.zeros((robot.nv, robot.nv))
+        self.h = np.zeros(robot.nv)
+        self.q = np.array(robot.home)
+        self.v = np.zeros(robot.nv)
+
+    def update(self, state: State) -> None:
+        """Compute everything for a new state.
+
+        Raises:
+            InputError: q or v has a wrong length, or a quaternion or (cos, sin) pair in q has not unit norm.
+        """
+        if not isinstance(state, State):
+            raise InputError(f"expected State(q, v), got {type(state).__name__}")
+        model, data, q, v = self._model, self._data, state.q, state.v
+        if len(q) != model.nq or len(v) != model.nv:
+            raise InputError(
+                f"the state does not fit robot {self.robot.name!r}: q has length {len(q)}, expected nq={model.nq}; "
+                f"v has length {len(v)}, expected nv={model.nv}"
+            )
+        if self._unit_norm and not pin.isNormalized(model, q, checks.UNIT_TOLERANCE):
+            raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
+        self.q, self.v = q, v
+        self._frames.clear()
+        self._fresh = True
+        self.M[:] = pin.crba(model, data, q)  # the binding mirrors the upper triangle, which crba alone would not
+        self.h[:] = pin.nonLinearEffects(model, data, q, v)
+        pin.computeJointJacobians(model, data)
+        pin.forwardKinematics(model, data, q, v, self._rest)
+
+    def frame(self, name: str) -> FrameTerms:
+        """Placement, velocity, Jacobian and drift of a frame at this tick.
+
+        Raises:
+            UnknownNameError: there is no such frame.
+            InputError: no state has been given yet.
+        """
+        found = self._frames.get(name)
+        if found is None:
+            if not self._fresh:
+                raise InputError("the terms have no state yet: call update(State(q, v)) first")
+            index = self._ids.get(name)
+            if index is None:
+                index = self._ids[name] = self.robot.frame_id(name)
+            found = self._frames[name] = FrameTerms(self._model, self._data, index, self.v)
+        return found
+
+    def difference(self, q_from: Array, q_to: Array) -> Array:
+        """The velocity (nv,) that leads from one configuration to the other in unit time."""
+        result: Array = pin.difference(self._model, q_from, q_to)
+        return result
+
+    def joint_positions(self) -> Array:
+        """Position (nv,) of each coordinate that has one number for it; where it has not (continuous, base), a filler."""
+        return self.q if self._angle_index is None else self.q[self._angle_index]
+
+    def gravity(self) -> Array:
+        """Gravity forces g(q) (nv,), that is h at rest."""
+        result: Array = pin.computeGeneralizedGravity(self._model, self._model.createData(), self.q).copy()
+        return result
+
+    def held(self, task: str, value: Array, what: str = "target") -> Array:
+        """What ``task`` saw at its first tick; ``value`` is remembered where it has seen nothing yet."""
+        key = (task, what)
+        seen = self._held.get(key)
+        if seen is None:
+            seen = self._held[key] = np.array(value)
+        return seen
+
+    def release(self) -> None:
+        """Forget every held target, so that the next tick captures new ones."""
+        self._held.clear()
+
+
+def _angle_index(model: Any) -> Any:
+    """For each entry of v the entry of q that is its position; ``None`` where both orders are the same."""
+    if model.nq == model.nv:
+        return None
+    index = np.zeros(model.nv, dtype=np.intp)
+    for joint in list(model.joints)[1:]:
+        if joint.nq == joint.nv:
+            index[joint.idx_v : joint.idx_v + joint.nv] = range(joint.idx_q, joint.idx_q + joint.nq)
+    return index

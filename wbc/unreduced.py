@@ -1,0 +1,85 @@
+"""The whole stack as one unreduced QP in x = [v̇; f], for people who compare solvers, teach, or want to see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import qpsolvers
+from scipy.linalg import qr
+
+from wbc.checks import Array
+from wbc.hierarchy import Solution
+from wbc.hierarchy.gauss_coordinates import metric_matrix
+from wbc.problem import Part, Problem
+
+INDEPENDENT = 1e-9  # relative; equality rows that others imply are left out, since solvers refuse them
+
+
+def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
+    """``min ½ ‖v̇ − v̇₀‖²_W + Σ ½ w ‖A v̇ + b‖²`` with strict levels as equalities at the values that they reached.
+
+    With nf = 0 no force weight εR is needed. Limits are inequalities; one that gave way stands at the value it reached.
+    Strict rows that depend on others are left out.
+
+    Returns:
+        A ``qpsolvers.Problem`` whose solution is the command's, with the names of its rows in the attributes
+        ``equality_names`` and ``inequality_names``.
+    """
+    layout = problem.layout
+    W = metric_matrix(problem, metric)
+    soft = layout.soft_rows
+    weights = layout.root_weights[soft] ** 2
+    A_soft = problem.A[soft]
+    P = W + (A_soft.T * weights) @ A_soft
+    q = -W @ problem.nominal + (A_soft.T * weights) @ problem.b[soft]
+    names = [f"base {i}" for i in range(layout.hard)] + _names([part for level in layout.levels for part in level])
+    A = problem.A[: soft.start]
+    rows = _independent(A)
+    G, h, limit_names = _inequalities(problem, solution)
+    found = qpsolvers.Problem(
+        0.5 * (P + P.T),
+        q,
+        G if len(G) else None,
+        h if len(h) else None,
+        A[rows] if len(rows) else None,
+        A[rows] @ solution.vdot if len(rows) else None,
+    )
+    found.equality_names = tuple(names[i] for i in rows)
+    found.inequality_names = tuple(limit_names)
+    return found
+
+
+def _inequalities(problem: Problem, solution: Solution) -> tuple[Array, Array, list[str]]:
+    """One-sided rows ``G v̇ ≤ h`` with a finite side, and their names."""
+    layout = problem.layout
+    G = np.vstack([problem.G, problem.G_torque @ problem.M[layout.actuated]])
+    offset = problem.offset.copy()
+    offset[layout.n_acc :] += problem.G_torque @ problem.h[layout.actuated]
+    lower, upper = problem.lower - offset, problem.upper - offset
+    if solution.relaxed is not None:
+        value, gave = G @ solution.vdot, solution.relaxed > 0.0
+        lower = np.where(gave, np.minimum(lower, value), lower)
+        upper = np.where(gave, np.maximum(upper, value), upper)
+    names = [f"{part.name} {element}" for part in layout.limits for element in part.elements]
+    above, below = np.isfinite(upper), np.isfinite(lower)
+    return (
+        np.vstack([G[above], -G[below]]),
+        np.concatenate([upper[above], -lower[below]]),
+        [f"{names[i]} upper" for i in np.flatnonzero(above)] + [f"{names[i]} lower" for i in np.flatnonzero(below)],
+    )
+
+
+def _independent(A: Array) -> Array:
+    """Indices of a largest set of independent rows, in order."""
+    if not len(A):
+        return np.zeros(0, dtype=np.intp)
+    _, R, pivots = qr(A.T, mode="economic", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int((size > INDEPENDENT * size.max(initial=0.0)).sum()) if size.size else 0
+    rows: Array = np.sort(pivots[:rank])
+    return rows
+
+
+def _names(parts: list[Part]) -> list[str]:
+    return [f"{part.name} {i}" for part in parts for i in range(part.stop - part.start)]
