@@ -55,7 +55,9 @@ class JointLimits:
         self.rate = checks.scalar(rate, "JointLimits: rate", lower=0.0, strict=True)
         self.position = checks.flag(position, "JointLimits: position")
         self.velocity = checks.flag(velocity, "JointLimits: velocity")
-        self._robot: Any = None  # for whom the constants below were made
+        self._robot: Any = None  # for whom the constants were made
+        self._lower: Array
+        self._upper: Array
 
     def elements(self, robot: Any) -> tuple[str, ...]:
         """All coordinates of v."""

@@ -169,7 +169,7 @@ class Controller:
                 if np.isfinite(solution.torque.sum()):
                     return solution, trouble
                 trouble = f"{solver.name}: the torque is not finite"
-            except (hierarchy.Infeasible, hierarchy.SolverFailed, np.linalg.LinAlgError) as error:
+            except (hierarchy.InfeasibleError, hierarchy.SolverFailedError, np.linalg.LinAlgError) as error:
                 trouble = f"{solver.name}: {error or 'no point satisfies the limits'}"
             solver.reset()  # whatever it kept may be what failed
         return None, trouble

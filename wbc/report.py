@@ -1,4 +1,4 @@
-"""Report: what each task asked and got, which limits are active and at what price, what gave way; computed when read."""
+"""Report: what each task asked and got, which limits are active at what price, what gave way; computed when read."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ class Report:
 
     @cached_property
     def conditioning(self) -> float:
-        """σ_max/σ_min of the worst strict task, in Gauss coordinates; inf where it has lost rank, 1 where there is none."""
+        """σ_max/σ_min of the worst strict task, in Gauss coordinates; inf where one has lost rank."""
         worst = 1.0
         for _, part in self._strict_parts():
             sigma = np.linalg.svd(self.gauss_rows.At[:, part.start : part.stop], compute_uv=False)

@@ -78,11 +78,12 @@ class Stack:
         parts: dict[str, Any] = {}
         where: dict[str, str] = {}
         for place, part in [*places, *(("limits", limit) for limit in self.limits)]:
-            if parts.get(part.name) is part:
-                raise StackError(f"{part.name!r} stands in two places: {where[part.name]} and {place}; a part has one")
-            if part.name in parts:
-                raise StackError(f"the name {part.name!r} is given to two parts: in {where[part.name]} and in {place}")
-            parts[part.name], where[part.name] = part, place
+            name: str = part.name
+            if parts.get(name) is part:
+                raise StackError(f"{name!r} stands in two places: {where[name]} and {place}; a part has one")
+            if name in parts:
+                raise StackError(f"the name {name!r} is given to two parts: in {where[name]} and in {place}")
+            parts[name], where[name] = part, place
         return parts
 
     def __repr__(self) -> str:

@@ -79,8 +79,8 @@ class MotionTask(ABC):
 
     Attributes:
         dim: number of rows before the mask; ``None`` where it is the robot's nv.
-        angular: whether the rows are rotations, for all or one by one (dim,); a length of 0.2 m makes them comparable to
-            linear ones near a singularity.
+        angular: whether the rows are rotations, for all or one by one (dim,); a length of 0.2 m makes them
+            comparable to linear ones near a singularity.
     """
 
     dim: ClassVar[int | None]

@@ -122,7 +122,7 @@ class Terms:
         return result
 
     def joint_positions(self) -> Array:
-        """Position (nv,) of each coordinate that has one number for it; where it has not (continuous, base), a filler."""
+        """Position (nv,) of each coordinate that has one number for it; where it has not, a filler."""
         return self.q if self._angle_index is None else self.q[self._angle_index]
 
     def gravity(self) -> Array:

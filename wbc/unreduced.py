@@ -37,7 +37,7 @@ def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
     A = problem.A[: soft.start]
     rows = _independent(A)
     G, h, limit_names = _inequalities(problem, solution)
-    found = qpsolvers.Problem(
+    found: Any = qpsolvers.Problem(
         0.5 * (P + P.T),
         q,
         G if len(G) else None,

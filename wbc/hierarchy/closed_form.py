@@ -91,10 +91,9 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
     if 0 < k <= r:
         qr, tau, _, _ = lapack.dgeqrf(Pt)
         R = qr[:k]
-        inverse, singular = lapack.dtrtri(R)
+        inverse, singular = lapack.dtrtrs(R, np.eye(k))
         if not singular:
             # σ_min(S P) ≥ 1/‖(R S)⁻¹‖_F: where even this bound is above σ₀, no direction is weak
-            inverse = np.triu(inverse)
             scaled = inverse / rows.lengths[where, None]
             square = np.vdot(scaled, scaled)
             if square * sigma0 * sigma0 < 1.0:
@@ -110,7 +109,7 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
 
 
 def _weak_split(rows: GaussRows, where: slice, residual: Array, Pt: Array, free: Array | None, sigma0: float) -> Split:
-    """The same by SVD of the weighted rows: conflicts are shared by weight, weak directions are damped, absent ones left."""
+    """The same by SVD of the weighted rows: conflicts are shared, weak directions damped, absent ones left."""
     weights = rows.root_weights[where]
     At = rows.At[:, where] * weights
     V, sigma, Ut, info = lapack.dgesdd(Pt * weights)

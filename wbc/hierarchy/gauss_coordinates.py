@@ -1,4 +1,4 @@
-"""Gauss coordinates: with W = CᵀC and y = C (v̇ − v̇₀) the metric is Euclidean and a row A v̇ + b is (A C⁻¹) y + b + A v̇₀."""
+"""Gauss coordinates: with W = CᵀC and y = C (v̇ − v̇₀) the metric is Euclidean; A v̇ + b is (A C⁻¹) y + b + A v̇₀."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ class GaussRows:
 
 def metric_matrix(problem: Problem, metric: Any) -> Array:
     """The matrix of a metric by name, or the one that was given."""
-    if metric == "inertia" if isinstance(metric, str) else False:
+    if not isinstance(metric, str):
+        given: Array = metric
+        return given
+    if metric == "inertia":
         return problem.M
-    if isinstance(metric, str):
-        return np.eye(problem.layout.nv) if metric == "identity" else problem.M @ problem.M
-    given: Array = metric
-    return given
+    return np.eye(problem.layout.nv) if metric == "identity" else problem.M @ problem.M
 
 
 def threshold_in(problem: Problem, metric: Any, sigma0: float) -> float:
-    """The damping threshold in the coordinates of a metric: one that no task with σ ≥ σ₀ in inertia coordinates is below.
+    """The damping threshold in the coordinates of a metric: no task with σ ≥ σ₀ in inertia coordinates is below it.
 
     ``σ_W(A) ≥ √λ_min(M, W) σ_M(A)`` for every row block A, with λ the generalised eigenvalues of M v = λ W v.
     """

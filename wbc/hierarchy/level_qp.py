@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import RANK_TOLERANCE
 from wbc.hierarchy.polish import polish
 from wbc.solvers import QP, Answer, Solver
+
+Indices = NDArray[np.intp]
 
 PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
 VANISHED = 1e-9  # a row this short on the free space, relative to its own length, does not depend on it
@@ -18,11 +21,11 @@ SETTLED = 1e-12
 MOST_REPETITIONS = 6
 
 
-class Infeasible(Exception):
+class InfeasibleError(Exception):
     """No point of the free space satisfies the inequality rows."""
 
 
-class SolverFailed(Exception):
+class SolverFailedError(Exception):
     """The solver gave no answer that can be used."""
 
 
@@ -48,7 +51,7 @@ class Cascade:
     upper: Array
     solver: Solver
     price: Array = field(init=False)
-    price_level: Array = field(init=False)
+    price_level: Indices = field(init=False)
     relaxed: Array = field(init=False)
     levels: list[str] = field(default_factory=list)
     iterations: int = 0
@@ -63,8 +66,9 @@ class Cascade:
     def least_squares(self, label: str, A: Array, b: Array) -> None:
         """Minimise ½ ‖A y + b‖² in the free space, then freeze its optimal residual and the rows that hold it.
 
-        The residual's own coordinates u come first, the rest c second: with A free = U Σ Vᵀ, w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the
-        cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c until u stays, when it acts no more.
+        The residual's own coordinates u come first, the rest c second: with A free = U Σ Vᵀ and
+        w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c until
+        u stays, when it acts no more.
         """
         self.levels.append(label)
         if not self.free.shape[1]:
@@ -85,7 +89,7 @@ class Cascade:
         held = rows[np.abs(multipliers) > FELT * max(1.0, float(np.abs(x[:rank]).max(initial=0.0)))]
         self._shrink(self.free @ Vt[rank:].T, held)
 
-    def least_violation(self, label: str, soft: Array) -> None:
+    def least_violation(self, label: str, soft: NDArray[np.bool_]) -> None:
         """Minimise ½ ‖s‖², the amounts by which the rows ``soft`` (a mask) give way, the others kept; then freeze them.
 
         Rows that gave way become equalities at the value they reached.
@@ -125,7 +129,7 @@ class Cascade:
         self.y = self.y + self.free @ answer.x
         self._charge(rows, answer.multipliers / self._norms[rows])
 
-    def _solve(self, label: str, to_w: Array, start: Array, rank: int) -> tuple[Array, Array, Array]:
+    def _solve(self, label: str, to_w: Array, start: Array, rank: int) -> tuple[Array, Array, Indices]:
         """The level's QP in (u, c); returns x, multipliers of the rows in their own units, and which rows they are."""
         rows, G, lower, upper = self._rows_on(self.free @ to_w, self.y + self.free @ start)
         n = to_w.shape[1]
@@ -151,7 +155,7 @@ class Cascade:
                 break
         return answer
 
-    def _rows_on(self, basis: Array, y: Array) -> tuple[Array, Array, Array, Array]:
+    def _rows_on(self, basis: Array, y: Array) -> tuple[Indices, Array, Array, Array]:
         """The inequality rows that can still be violated on ``y + basis x``: indices, unit rows and bounds."""
         rows = np.flatnonzero(np.isfinite(self.lower) | np.isfinite(self.upper))
         if self.feasible:  # the point is inside up to rounding: let it be inside exactly, or a level may find no room
@@ -166,7 +170,7 @@ class Cascade:
         dead = ~lives
         outside = np.maximum(self.lower[rows] - offset, offset - self.upper[rows])[dead]
         if (outside > 1e-7 * np.maximum(1.0, np.abs(offset[dead]))).any():
-            raise Infeasible
+            raise InfeasibleError
         rows, norms, offset = rows[lives], norms[lives], offset[lives]
         self._norms = np.ones(len(self.G))
         self._norms[rows] = norms
@@ -176,18 +180,18 @@ class Cascade:
         answer = self.solver.solve(qp)
         self.iterations += answer.iterations
         if answer.status == "infeasible":
-            raise Infeasible
+            raise InfeasibleError
         if not answer.solved:
-            raise SolverFailed(answer.message)
+            raise SolverFailedError(answer.message)
         return polish(qp, answer)
 
-    def _charge(self, rows: Array, multipliers: Array) -> None:
+    def _charge(self, rows: Indices, multipliers: Array) -> None:
         """Note the price of every row that holds this level back and held no earlier one."""
         felt = (np.abs(multipliers) > FELT) & (self.price_level[rows] < 0)
         self.price[rows[felt]] = np.abs(multipliers[felt])
         self.price_level[rows[felt]] = len(self.levels) - 1
 
-    def _shrink(self, free: Array, held: Array) -> None:
+    def _shrink(self, free: Array, held: Indices) -> None:
         """Leave to the next levels only the directions along which the rows that hold this one stay where they are."""
         if len(held) and free.shape[1]:
             G = self.G[held] @ free

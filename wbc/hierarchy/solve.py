@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.hierarchy import closed_form
 from wbc.hierarchy.closed_form import ClosedForm, soft_cost
 from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
-from wbc.hierarchy.level_qp import Cascade, Infeasible, SolverFailed
+from wbc.hierarchy.level_qp import Cascade, InfeasibleError, SolverFailedError
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.problem import Problem
 from wbc.solvers import Solver
@@ -45,7 +47,7 @@ class Solution:
     route: str = "closed form"
     solver: str = ""
     price: Array | None = None
-    price_level: Array | None = None
+    price_level: NDArray[np.intp] | None = None
     levels: list[str] = field(default_factory=list)
     relaxed: Array | None = None
     iterations: int = 0
@@ -61,7 +63,7 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     the other.
 
     Raises:
-        SolverFailed: no level QP could be solved.
+        SolverFailedError: no level QP could be solved.
     """
     rows = GaussRows(problem, metric)
     closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
@@ -85,7 +87,7 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
         try:
             reduced.gauss("gauss", *soft_cost(rows, reduced.y, reduced.free))
             return _from_cascade(problem, rows, closed, reduced, "qp")
-        except (Infeasible, SolverFailed):
+        except (InfeasibleError, SolverFailedError):
             pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
     cascade = _cascade(problem, rows, closed, Cascade(np.zeros(rows.n), np.eye(rows.n), G, lower, upper, solver))
     return _from_cascade(problem, rows, closed, cascade, "cascade")
@@ -108,18 +110,18 @@ def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cas
     return cascade
 
 
-def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Any) -> None:
+def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Callable[[], None]) -> None:
     try:
         level()
-    except Infeasible:
+    except InfeasibleError:
         if cascade.feasible:
-            raise SolverFailed("a level found no room beside a point that satisfies all limits") from None
+            raise SolverFailedError("a level found no room beside a point that satisfies all limits") from None
         cascade.levels.pop()
         try:
             cascade.least_violation("limits", np.arange(len(cascade.G)) < n_acc)
             level()
-        except Infeasible:
-            raise SolverFailed("the limits have no common point even where those on motion give way") from None
+        except InfeasibleError:
+            raise SolverFailedError("the limits have no common point even where those on motion give way") from None
 
 
 def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:

@@ -1,4 +1,4 @@
-"""The whole stack as one M-weighted QP in Gauss coordinates, solved by a solver as it is: nothing eliminated or polished."""
+"""The whole stack as one M-weighted QP in Gauss coordinates, solved as it is: nothing eliminated or polished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def whole_qp(
 ) -> tuple[Answer, Array]:
     """``min ½ ‖y‖² + Σ ½ w ‖A y + b‖²`` with the strict levels as equalities on orthonormal rows, and the limits.
 
-    Where this has a solution it is the lexicographic one: every strict level reaches what it would reach without limits.
+    Where this has a solution it is the lexicographic one: every strict level reaches what it would without limits.
 
     Returns:
         The solver's answer, and the multipliers (m,) of the inequality rows in their own units.

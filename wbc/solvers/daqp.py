@@ -25,7 +25,7 @@ class Daqp:
         self._models: dict[tuple[str, int, int], tuple[Any, bytes]] = {}
 
     def solve(self, qp: QP) -> Answer:
-        """Solve, warm where a problem of this key, size and equalities was solved before; cold again where that fails."""
+        """Solve, warm where a problem of this key, size and equalities was solved before; cold where that fails."""
         upper, lower = np.minimum(qp.upper, UNBOUNDED), np.maximum(qp.lower, -UNBOUNDED)
         sense = np.where(qp.equalities, EQUALITY, 0).astype(np.int32)
         data = (np.ascontiguousarray(qp.H), np.ascontiguousarray(qp.f), np.ascontiguousarray(qp.G), upper, lower)

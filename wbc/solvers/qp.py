@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wbc.checks import Array
 
@@ -31,9 +32,10 @@ class QP:
     key: str
 
     @property
-    def equalities(self) -> Array:
+    def equalities(self) -> NDArray[np.bool_]:
         """Which rows have equal sides."""
-        return self.lower == self.upper
+        equal: NDArray[np.bool_] = self.lower == self.upper
+        return equal
 
     def violation(self, x: Array) -> float:
         """How far the worst row is outside."""
