@@ -53,8 +53,8 @@ class HalfSpace:
 class ObstacleTask(MotionTask):
     """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s Jᵀn − kd s v`` inside the clearance, zero outside.
 
-    n leads away from the obstacle, ``e = clearance − distance`` [m], and ``s = e/clearance`` rises from 0 at the border,
-    so that v̇₀ is continuous there.
+    n leads away from the obstacle, ``e = clearance − distance`` [m], and ``s = e/clearance`` rises from 0 at the
+    border, so that v̇₀ is continuous there.
 
     Args:
         name: name in the stack and the report.

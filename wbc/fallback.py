@@ -17,5 +17,5 @@ def gravity_compensation(terms: Terms) -> tuple[Array, Array]:
     torque = np.clip(force[robot.actuated], -robot.torque_limits, robot.torque_limits)
     applied = np.zeros(robot.nv)
     applied[robot.actuated] = torque
-    vdot: Array = np.linalg.solve(terms.M, applied - terms.h)
+    vdot = np.linalg.solve(terms.M, applied - terms.h).astype(np.float64, copy=False)
     return torque, vdot

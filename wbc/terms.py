@@ -33,7 +33,8 @@ class FrameTerms:
         placement = pin.updateFramePlacement(model, data, index)
         self.rotation: Array = placement.rotation.copy()
         self.position: Array = placement.translation.copy()
-        self.J: Array = pin.getFrameJacobian(model, data, index, _LWA)
+        # with one joint the binding gives a vector
+        self.J: Array = pin.getFrameJacobian(model, data, index, _LWA).reshape(6, len(v))
         self.velocity: Array = self.J.dot(v)
         # classical: the acceleration of the point; the spatial one lacks ω × v and is wrong by 0.7 m/s² in motion
         self.Jdot_v: Array = pin.getFrameClassicalAcceleration(model, data, index, _LWA).vector
@@ -96,8 +97,8 @@ class Terms:
         self._fresh = True
         self.M[:] = pin.crba(model, data, q)  # the binding mirrors the upper triangle, which crba alone would not
         self.h[:] = pin.nonLinearEffects(model, data, q, v)
-        pin.computeJointJacobians(model, data)
         pin.forwardKinematics(model, data, q, v, self._rest)
+        pin.computeJointJacobians(model, data)  # from the placements that forwardKinematics left
 
     def frame(self, name: str) -> FrameTerms:
         """Placement, velocity, Jacobian and drift of a frame at this tick.

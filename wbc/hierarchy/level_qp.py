@@ -67,8 +67,8 @@ class Cascade:
         """Minimise ½ ‖A y + b‖² in the free space, then freeze its optimal residual and the rows that hold it.
 
         The residual's own coordinates u come first, the rest c second: with A free = U Σ Vᵀ and
-        w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c until
-        u stays, when it acts no more.
+        w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c
+        until u stays, when it acts no more.
         """
         self.levels.append(label)
         if not self.free.shape[1]:
@@ -122,9 +122,9 @@ class Cascade:
     def gauss(self, label: str, H: Array, f: Array) -> None:
         """The last motion level: minimise ½ wᵀ H w + fᵀ w over y + free w; H is positive definite."""
         self.levels.append(label)
+        rows, G, lower, upper = self._rows_on(self.free, self.y)
         if not self.free.shape[1]:
             return
-        rows, G, lower, upper = self._rows_on(self.free, self.y)
         answer = self._ask(QP(H, f, G, lower, upper, label))
         self.y = self.y + self.free @ answer.x
         self._charge(rows, answer.multipliers / self._norms[rows])
@@ -166,7 +166,7 @@ class Cascade:
         norms = np.linalg.norm(G, axis=1)
         offset = self.G[rows] @ y
         lengths = np.linalg.norm(self.G[rows], axis=1)
-        lives = norms > VANISHED * lengths * np.linalg.norm(basis, ord=np.inf)
+        lives = norms > VANISHED * lengths * np.abs(basis).max(initial=0.0)
         dead = ~lives
         outside = np.maximum(self.lower[rows] - offset, offset - self.upper[rows])[dead]
         if (outside > 1e-7 * np.maximum(1.0, np.abs(offset[dead]))).any():

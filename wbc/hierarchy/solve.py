@@ -1,9 +1,10 @@
 """The order of events: closed form, exact shortcut, one QP in the free space, and the cascade of level QPs."""
 
 from __future__ import annotations
-
+from collections.abc import Callable
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -101,9 +102,8 @@ def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cas
         A, b = rows.weighted(where)
         A = np.vstack([A.T, split.tikhonov])
         b = np.concatenate([b, np.zeros(len(split.tikhonov))])
-        _with_limits_that_give_way(
-            cascade, layout.n_acc, lambda A=A, b=b, label=label: cascade.least_squares(label, A, b)
-        )
+        level = partial(cascade.least_squares, label, A, b)
+        _with_limits_that_give_way(cascade, layout.n_acc, level)
     _with_limits_that_give_way(
         cascade, layout.n_acc, lambda: cascade.gauss("gauss", *soft_cost(rows, cascade.y, cascade.free))
     )

@@ -13,7 +13,6 @@ from wbc.simulation.coordinates import WXYZ_OF_XYZW, mujoco_joints
 from wbc.simulation.optional import optional
 
 LEAST_INERTIA = 1e-14  # kg, kg m²: MuJoCo divides by these, so that a massless link needs one (its own least is 1e-15)
-AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
 def mujoco_model(robot: Any, *, losses: bool, joint_limits: bool) -> tuple[Any, Any]:
@@ -79,7 +78,7 @@ def _add_joints(mujoco: Any, body: Any, robot: Any, i: int, *, losses: bool, joi
             raise RobotError(f"joint {name!r}: a free-flyer must hang on the world, MuJoCo has none elsewhere")
         made = [body.add_joint(name=name, type=Type.mjJNT_FREE)]
     elif kind == "JointModelPlanar":
-        types, axes = (Type.mjJNT_SLIDE, Type.mjJNT_SLIDE, Type.mjJNT_HINGE), AXES.values()
+        types, axes = (Type.mjJNT_SLIDE, Type.mjJNT_SLIDE, Type.mjJNT_HINGE), np.eye(3)
         made = [
             body.add_joint(name=part, type=type_, axis=axis)
             for part, type_, axis in zip(mujoco_joints(name, joint), types, axes, strict=True)
@@ -87,8 +86,8 @@ def _add_joints(mujoco: Any, body: Any, robot: Any, i: int, *, losses: bool, joi
     elif kind == "JointModelSpherical":
         made = [body.add_joint(name=name, type=Type.mjJNT_BALL)]
     else:
-        type_ = Type.mjJNT_SLIDE if kind.startswith("JointModelP") else Type.mjJNT_HINGE
-        made = [body.add_joint(name=name, type=type_, axis=_axis(joint, kind, name))]
+        slides, axis = _axis(model, joint, name)
+        made = [body.add_joint(name=name, type=Type.mjJNT_SLIDE if slides else Type.mjJNT_HINGE, axis=axis)]
     armatures = model.armature[joint.idx_v : joint.idx_v + joint.nv]
     if len(set(armatures)) > len(made):
         raise RobotError(f"joint {name!r}: MuJoCo has one armature for all its axes, not {armatures.tolist()}")
@@ -100,7 +99,7 @@ def _add_joints(mujoco: Any, body: Any, robot: Any, i: int, *, losses: bool, joi
             part.frictionloss = model.friction[index]
         limits = robot.position_limits[:, index]
         if joint_limits and joint.nv == 1 and np.isfinite(limits).all():
-            part.limited, part.range = mujoco.mjtLimitedAuto.mjLIMITED_TRUE, limits
+            part.limited, part.range = 1, limits
 
 
 def _set(part: Any, attribute: str, value: float) -> None:
@@ -111,13 +110,15 @@ def _set(part: Any, attribute: str, value: float) -> None:
         setattr(part, attribute, value)
 
 
-def _axis(joint: Any, kind: str, name: str) -> Array:
-    short = kind.removeprefix("JointModel")
-    if short in ("RevoluteUnaligned", "RevoluteUnboundedUnaligned", "PrismaticUnaligned"):
-        return np.array(joint.extract().axis)
-    if short in {a + b for a in ("R", "P", "RUB") for b in AXES}:
-        return np.array(AXES[short[-1]])
-    raise RobotError(f"joint {name!r}: MuJoCo has no joint of the kind {short}")
+def _axis(model: Any, joint: Any, name: str) -> tuple[bool, Array]:
+    """(whether it slides, axis) of a joint with one axis, read from its motion: some kinds do not tell their axis."""
+    data = joint.createData()
+    if joint.nv == 1:
+        joint.calc(data, pin.neutral(model))
+        linear, angular = np.split(np.array(data.S).ravel(), 2)
+        if linear.any() != angular.any():
+            return bool(linear.any()), linear + angular
+    raise RobotError(f"joint {name!r}: MuJoCo has no joint of the kind {joint.shortname().removeprefix('JointModel')}")
 
 
 def _wxyz(rotation: Array) -> Array:

@@ -27,11 +27,17 @@ class Recorder:
         self._measured: dict[str, Array] = {}
 
     def add(
-        self, state: State, command: Any, errors: Mapping[str, Array], measured: Mapping[str, Array], tick_us: float
+        self,
+        state: State,
+        torque: Array,
+        command: Any,
+        errors: Mapping[str, Array],
+        measured: Mapping[str, Array],
+        tick_us: float,
     ) -> None:
-        """One tick: the state given, the command returned, errors and measured wrenches by name."""
+        """One tick: the state given, the motors' torque, the command, errors and measured wrenches by name."""
         i = self.ticks
-        self._q[i], self._v[i], self._torque[i], self._tick_us[i] = state.q, state.v, command.torque, tick_us
+        self._q[i], self._v[i], self._torque[i], self._tick_us[i] = state.q, state.v, torque, tick_us
         report = getattr(command, "report", None)
         self._status.append(report.status.name if report is not None else "OPTIMAL")
         self._fill(self._error, errors, i)

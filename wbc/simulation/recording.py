@@ -28,7 +28,8 @@ class Recording:
     Attributes:
         time: (T,) [s].
         q, v: (T, nq) and (T, nv), the state that the controller was given.
-        torque: (T, nu) [N m, N], what it returned.
+        torque: (T, nu) [N m, N], what the motors pushed with: what it returned, and the firmware's gravity if that
+            is left to it.
         error: task -> (T, k), reference minus measured; NaN while a task is not active.
         wrenches: contact -> (T, 6) [N, N m], what the controller meant; NaN while a contact is not active.
         measured_wrenches: contact -> (T, 6), the physics' own.

@@ -101,7 +101,7 @@ def _scene(mujoco: Any, placed: list[tuple[Shape, Any]], points: Array, outline:
     getattr(visual, "global").offwidth, getattr(visual, "global").offheight = width, height
     getattr(visual, "global").fovy = FIELD_OF_VIEW
     visual.quality.shadowsize, visual.quality.offsamples = 4096, 8
-    visual.headlight.ambient, visual.headlight.diffuse = [0.34] * 3, [0.30] * 3
+    visual.headlight.ambient, visual.headlight.diffuse = [0.32] * 3, [0.26] * 3
     visual.headlight.specular = [0.05] * 3
     centre, extent = (outline.min(axis=0) + outline.max(axis=0)) / 2.0, float(np.ptp(outline, axis=0).max())
     spec.stat.extent, spec.stat.center = max(extent, 0.1), centre

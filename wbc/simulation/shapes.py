@@ -45,13 +45,13 @@ class Shape:
         if self.kind == "mesh":
             return self.vertices
         radius, half_length, _ = self.size
-        x, y, z = {
+        half = {
             "box": self.size,
-            "cylinder": (radius, radius, half_length),
-            "capsule": (radius, radius, half_length + radius),
-            "sphere": (radius, radius, radius),
+            "cylinder": np.array([radius, radius, half_length]),
+            "capsule": np.array([radius, radius, half_length + radius]),
+            "sphere": np.array([radius, radius, radius]),
         }[self.kind]
-        return np.array([[i * x, j * y, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+        return half * np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
 def shapes_of(robot: Robot) -> list[Shape]:

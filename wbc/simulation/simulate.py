@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
+import pinocchio as pin
 
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.robot import Robot
-from wbc.simulation.clock import WallClock
+from wbc.simulation.pacing import WallClock
 from wbc.simulation.physics import NO_WRENCHES, Physics, physics_by_name
 from wbc.simulation.recorder import Recorder
 from wbc.simulation.recording import Recording
@@ -59,7 +60,8 @@ def simulate(
 ) -> Recording:
     """Let a controller drive a robot for a while.
 
-    The period is ``controller.dt``. The controller is reset first, so that two runs from one start are equal.
+    The period is ``controller.dt``. The controller is reset first, so that two runs from one start are equal. Where it
+    leaves gravity to the robot's firmware (``gravity="excluded"``), the run plays the firmware and adds g(q).
     A run ends early, with ``finished`` False and a ``reason``, when a number in state or torque is not finite or
     a joint moves faster than 1e4 rad/s.
 
@@ -95,6 +97,7 @@ def simulate(
 
     recorder, reason = Recorder(robot, ticks, dt), ""
     clock = WallClock(dt) if realtime else None
+    firmware = _gravity(robot) if getattr(controller, "gravity", "included") == "excluded" else None
     with _bar(scenario or robot.name, ticks, progress) as advance:
         for i in range(ticks):
             t = i * dt
@@ -112,17 +115,24 @@ def simulate(
             begin = time.perf_counter()
             command = controller.tick(state)
             tick_us = 1e6 * (time.perf_counter() - begin)
-            recorder.add(state, command, errors(), world.measured_wrenches(), tick_us)
-            if not math.isfinite(float(np.sum(command.torque))):
+            torque = command.torque if firmware is None else command.torque + firmware(state)
+            recorder.add(state, torque, command, errors(), world.measured_wrenches(), tick_us)
+            if not math.isfinite(float(np.sum(torque))):
                 reason = f"the controller returned a torque that is not finite at {t:.3f} s"
                 break
-            world.step(command.torque, dt, push)
+            world.step(torque, dt, push)
             advance()
             if clock is not None:
                 clock.wait()
     return recorder.finish(
         scenario=scenario, finished=not reason, reason=reason, overruns=clock.overruns if clock else 0
     )
+
+
+def _gravity(robot: Robot) -> Callable[[State], Array]:
+    """What a robot's own firmware adds to every torque: g(q) of the actuated coordinates."""
+    data = robot.model.createData()
+    return lambda state: np.array(pin.computeGeneralizedGravity(robot.model, data, state.q))[robot.actuated]
 
 
 @contextmanager
