@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -324,12 +325,14 @@ def test_a_joint_that_mujoco_does_not_have_is_named() -> None:
 
 
 @pytest.mark.parametrize("physics", PHYSICS)
-def test_a_run_that_blows_up_stops_and_says_so(physics: str) -> None:
+def test_a_run_that_blows_up_stops_and_says_so(physics: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     robot = quiet(ROBOTS["R6"])
     recording = simulate(Fake(robot, lambda s: 1e4 * s.v + 1.0), 2.0, physics=physics, progress=False)
     assert not recording.finished and recording.reason and len(recording.time) < 2000
     recording = simulate(Fake(robot, lambda s: np.full(6, np.nan)), 2.0, physics=physics, progress=False)
     assert not recording.finished and "torque" in recording.reason and len(recording.time) == 1
+    assert not list(tmp_path.iterdir())  # MuJoCo would leave its log here
 
 
 def test_two_runs_from_one_start_are_equal_bit_by_bit() -> None:

@@ -32,8 +32,6 @@ def mujoco_model(robot: Any, *, losses: bool, joint_limits: bool) -> tuple[Any, 
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.option.gravity = np.array(model.gravity.linear)
-    # MuJoCo starts over from its zero pose when a state blows up; that must be seen, not hidden
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     bodies = [spec.worldbody]
     for i in range(1, model.njoints):
         placement = model.jointPlacements[i]

@@ -52,7 +52,7 @@ class MujocoWorld:
         return State(*self.coordinates.from_mujoco(self.data.qpos, self.data.qvel))
 
     def reset(self, state: State) -> None:
-        """Put the robot somewhere; MuJoCo's clock, warm start and warnings start anew."""
+        """Put the robot somewhere; MuJoCo's clock and warm start begin anew."""
         self._mujoco.mj_resetData(self.model, self.data)
         self._place(state)
 
@@ -65,11 +65,17 @@ class MujocoWorld:
         q, _ = self.coordinates.from_mujoco(data.qpos, data.qvel)
         force = self.coordinates.rate_to_mujoco(q, tau)
         for _ in range(self.substeps):
-            mujoco.mj_step1(model, data)
+            # mj_step in its parts, without its checks: those start over from the zero pose when a state blows up, and
+            # write a log file into the user's folder; here a blown-up state stays one, for the run to see
+            mujoco.mj_fwdPosition(model, data)
             data.qfrc_applied[:] = force
             for frame, wrench in pushes:
                 self._push(frame, wrench)
-            mujoco.mj_step2(model, data)
+            mujoco.mj_fwdVelocity(model, data)
+            mujoco.mj_fwdActuation(model, data)
+            mujoco.mj_fwdAcceleration(model, data)
+            mujoco.mj_fwdConstraint(model, data)
+            mujoco.mj_Euler(model, data)
 
     def measured_wrenches(self) -> dict[str, Array]:
         """What MuJoCo's ground pushes with, by contact; nothing while the world has no ground."""
