@@ -1,7 +1,7 @@
 """The order of events: closed form, exact shortcut, one QP in the free space, and the cascade of level QPs."""
 
 from __future__ import annotations
-from collections.abc import Callable
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
