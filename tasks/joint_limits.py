@@ -12,7 +12,7 @@ from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Rows
 from wbc.terms import Terms
-from wbc.viability import acceleration_towards
+from wbc.viability import BrakingEnvelope
 
 STOPPING_TIME = 0.2  # s from full speed to rest: the braking deceleration that is counted on where none is given
 DEFAULT_BRAKING = 10.0  # rad/s², where a joint has no velocity limit either
@@ -55,9 +55,10 @@ class JointLimits:
         self.rate = checks.scalar(rate, "JointLimits: rate", lower=0.0, strict=True)
         self.position = checks.flag(position, "JointLimits: position")
         self.velocity = checks.flag(velocity, "JointLimits: velocity")
-        self._robot: Any = None  # for whom the constants were made
+        self._placed: tuple[Any, float] | None = None  # the robot and the period that the constants are for
         self._lower: Array
         self._upper: Array
+        self._envelope: BrakingEnvelope
 
     def elements(self, robot: Any) -> tuple[str, ...]:
         """All coordinates of v."""
@@ -66,33 +67,33 @@ class JointLimits:
 
     def rows(self, terms: Terms) -> Rows:
         """``lower ≤ v̇ ≤ upper``."""
-        if self._robot is not terms.robot:
-            self._prepare(terms.robot)
+        if self._placed is None or self._placed[0] is not terms.robot or self._placed[1] != terms.dt:
+            self._placed = (terms.robot, terms.dt)
+            self._prepare(terms.robot, terms.dt)
         q, v = terms.joint_positions(), terms.v
         gap, speed = np.empty((2, len(v))), np.empty((2, len(v)))
         np.subtract(self._upper, q, out=gap[0])
         np.subtract(q, self._lower, out=gap[1])
         speed[0] = v
         np.negative(v, out=speed[1])
-        a = acceleration_towards(gap, speed, self._v_max, self._a_max, self._braking, self.rate, terms.dt)
+        a = self._envelope.acceleration(gap, speed)
         upper, lower = a[0], -a[1]
         if (lower > upper).any():  # a range too narrow for this speed and period: one value, between the two
             lower[lower > upper] = upper[lower > upper] = 0.5 * (lower + upper)[lower > upper]
         return Rows(terms.identity, terms.zero_velocity, lower, upper)
 
-    def _prepare(self, robot: Any) -> None:
+    def _prepare(self, robot: Any, dt: float) -> None:
         """Constants of one robot: limits that act, and the braking that is counted on."""
         nv, unlimited = robot.nv, np.full(robot.nv, math.inf)
         self._lower, self._upper = robot.position_limits if self.position else (-unlimited, unlimited)
-        self._v_max = robot.velocity_limits if self.velocity else unlimited
-        self._a_max = _per_joint(self.acceleration, nv, "acceleration")
+        v_max = robot.velocity_limits if self.velocity else unlimited
+        a_max = _per_joint(self.acceleration, nv, "acceleration")
         if self.braking is None:
-            v_max = robot.velocity_limits
-            braking = np.where(np.isfinite(v_max) & (v_max > 0.0), v_max / STOPPING_TIME, DEFAULT_BRAKING)
+            fastest = robot.velocity_limits
+            braking = np.where(np.isfinite(fastest) & (fastest > 0.0), fastest / STOPPING_TIME, DEFAULT_BRAKING)
         else:
             braking = _per_joint(self.braking, nv, "braking")
-        self._braking = np.minimum(braking, self._a_max)
-        self._robot = robot
+        self._envelope = BrakingEnvelope(v_max, a_max, np.minimum(braking, a_max), self.rate, dt)
 
 
 def _positive(value: Any, name: str) -> float | Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Layout:
         n_eq: number of equality rows; n_acc, n_tau: inequality rows on accelerations and on torques.
         lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
         root_weights: (n_eq,) square roots of the weights.
+        slices: rows of the hard equalities (where there are any) and of each strict level.
+        soft_rows: rows of the soft tasks.
     """
 
     nv: int
@@ -55,22 +57,21 @@ class Layout:
     n_tau: int
     lengths: Array
     root_weights: Array
+    slices: tuple[slice, ...] = field(init=False)
+    soft_rows: slice = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = [slice(0, self.hard)] if self.hard else []
+        levels = [slice(level[0].start, level[-1].stop) for level in self.levels if level]
+        soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
+        object.__setattr__(self, "slices", (*rows, *levels))
+        object.__setattr__(self, "soft_rows", soft)
 
     @property
     def n_in(self) -> int:
         """Number of inequality rows."""
         return self.n_acc + self.n_tau
 
-    @property
-    def slices(self) -> tuple[slice, ...]:
-        """Rows of the hard equalities (where there are any) and of each strict level."""
-        rows = [slice(0, self.hard)] if self.hard else []
-        return (*rows, *(slice(level[0].start, level[-1].stop) for level in self.levels if level))
-
-    @property
-    def soft_rows(self) -> slice:
-        """Rows of the soft tasks."""
-        return slice(self.soft[0].start, self.soft[-1].stop) if self.soft else slice(self.n_eq, self.n_eq)
 
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every block of the flat record."""

@@ -7,58 +7,71 @@ import numpy as np
 from wbc.checks import Array
 
 
-def acceleration_towards(
-    gap: Array, speed: Array, v_max: Array, a_max: Array, braking: Array, rate: float, dt: float
-) -> Array:
-    """The largest acceleration towards a limit after which the joint is still on its braking envelope.
-
-    The speed at distance Δ from the limit stays below
+class BrakingEnvelope:
+    """How fast joints may move towards a limit at distance Δ, and the acceleration that keeps to it.
 
         φ(Δ) = r Δ                    for Δ ≤ b/r²
         φ(Δ) = √(2 b (Δ − b/(2 r²)))  beyond
 
-    whose slope never asks for a deceleration above b. With w = v + dt a the next speed, the next distance is
-    Δ − dt w for a plant that integrates semi-implicitly and Δ − dt (v + w)/2 for an exact one; w = φ(next distance) is
-    solved in closed form for both and the smaller w taken. A joint outside (Δ < 0) is led back at r |Δ|, at most b/r.
-    Decelerations beyond b are asked for only where b is not enough any more, and then just v²/(2 Δ).
+    Its slope never asks for a deceleration above b. With w = v + dt a the next speed, the next distance is Δ − dt w for
+    a plant that integrates semi-implicitly and Δ − dt (v + w)/2 for an exact one; w = φ(next distance) is solved in
+    closed form for both and the smaller w taken.
 
     Args:
-        gap: Δ (..., n), distance to the limit [rad, m], negative outside.
-        speed: v (..., n), speed towards the limit [rad/s, m/s].
-        v_max: velocity limit (n,), inf for none.
-        a_max: acceleration limit (n,), inf for none.
-        braking: b (n,), deceleration that may be counted on, finite.
+        v_max: velocity limit (n,), inf for none [rad/s, m/s].
+        a_max: acceleration limit (n,), inf for none [rad/s², m/s²].
+        braking: b (n,), deceleration that may be counted on, finite [rad/s², m/s²].
         rate: r [1/s].
         dt: control period [s].
 
-    Returns:
-        The bound (..., n) on the acceleration towards the limit, inf where nothing bounds it.
-
     Source: Del Prete (2018), sections III and IV (position, velocity and viability inequalities in discrete time).
     """
-    b_dt = braking * dt
-    knee = braking / rate  # the speed at which the straight part of the envelope meets the parabola
-    exact_gap = gap - (0.5 * dt) * speed
-    w = _next_speed(gap, braking, b_dt, knee, rate, dt)
-    w = np.minimum(w, _next_speed(exact_gap, braking, 0.5 * b_dt, knee, rate, 0.5 * dt))
-    np.maximum(w, -np.minimum(knee, v_max), out=w)
-    np.minimum(w, v_max, out=w)
-    a = (w - speed) / dt
-    if (a < -braking).any():
-        inside = (gap > 0.0) & (speed > 0.0)
-        needed = np.where(inside, speed**2 / np.where(inside, 2.0 * gap, 1.0), 0.0)
-        a = np.maximum(a, -np.maximum(braking, needed))
-    np.maximum(a, -a_max, out=a)
-    return np.minimum(a, a_max, out=a)
 
+    def __init__(self, v_max: Array, a_max: Array, braking: Array, rate: float, dt: float) -> None:
+        self._v_max, self._a_max, self._b = v_max, a_max, braking
+        self._dt = dt
+        self._knee = braking / rate  # the speed at which the straight part of φ meets the parabola
+        self._back = -np.minimum(self._knee, v_max)  # a joint outside returns no faster than it can brake
+        # both plants at once: the semi-implicit one looks dt ahead, the exact one dt/2 from Δ − v dt/2
+        ahead = np.array((dt, 0.5 * dt))[:, None, None]
+        self._slope = rate / (1.0 + rate * ahead)
+        self._step = braking * ahead
+        self._square = self._step**2 - self._knee**2
+        self._accelerates_freely = bool(np.isinf(a_max).all())
 
-def _next_speed(gap: Array, b: Array, b_dt: Array, knee: Array, rate: float, dt: float) -> Array:
-    """Solve w = φ(Δ − dt w) for w, with ``b_dt`` the matching braking step."""
-    straight = gap * (rate / (1.0 + rate * dt))
-    curved = (2.0 * b) * gap
-    curved += b_dt * b_dt - knee * knee
-    np.maximum(curved, 0.0, out=curved)
-    np.sqrt(curved, out=curved)
-    curved -= b_dt
-    np.copyto(curved, straight, where=straight <= knee)
-    return curved
+    def acceleration(self, gap: Array, speed: Array) -> Array:
+        """The largest acceleration towards the limit after which the joint is still on its envelope.
+
+        A joint outside (Δ < 0) is led back at r |Δ|, at most b/r. Decelerations beyond b are asked for only where b is not
+        enough any more, and then just v²/(2 Δ).
+
+        Args:
+            gap: Δ (2, n), distances to the upper and the lower limit [rad, m], negative outside.
+            speed: v (2, n), speeds towards them [rad/s, m/s].
+
+        Returns:
+            The bounds (2, n), inf where nothing bounds the acceleration.
+        """
+        gaps = np.empty((2, *gap.shape))
+        gaps[0] = gap
+        np.multiply(speed, -0.5 * self._dt, out=gaps[1])
+        gaps[1] += gap
+        straight = gaps * self._slope
+        w = np.multiply(gaps, 2.0 * self._b, out=gaps)  # from here on: w of the parabola
+        w += self._square
+        np.maximum(w, 0.0, out=w)
+        np.sqrt(w, out=w)
+        w -= self._step
+        np.copyto(w, straight, where=straight <= self._knee)
+        a = np.minimum(w[0], w[1])
+        np.maximum(a, self._back, out=a)
+        np.minimum(a, self._v_max, out=a)
+        a -= speed
+        a /= self._dt
+        if (a < -self._b).any():
+            inside = (gap > 0.0) & (speed > 0.0)
+            needed = np.where(inside, speed**2 / np.where(inside, 2.0 * gap, 1.0), 0.0)
+            np.maximum(a, -np.maximum(self._b, needed), out=a)
+        if not self._accelerates_freely:
+            np.clip(a, -self._a_max, self._a_max, out=a)
+        return a
