@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from typing import Any
 
 from wbc.errors import NotInstalledError
@@ -16,8 +14,6 @@ def optional(module: str, extra: str) -> Any:
     Raises:
         NotInstalledError: the package is not installed.
     """
-    if module == "mujoco" and sys.platform == "linux" and not os.environ.get("DISPLAY"):
-        os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo chooses its OpenGL when it is imported, not when it draws
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

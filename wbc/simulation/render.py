@@ -11,9 +11,10 @@ import pinocchio as pin
 
 from wbc import checks
 from wbc.checks import Array
-from wbc.errors import InputError, NotInstalledError
+from wbc.errors import InputError
 from wbc.robot import Robot
 from wbc.simulation.coordinates import WXYZ_OF_XYZW
+from wbc.simulation.offscreen import draw
 from wbc.simulation.optional import optional
 from wbc.simulation.shapes import Shape, shapes_of
 
@@ -82,17 +83,7 @@ def _draw(
     camera = mujoco.MjvCamera()
     camera.azimuth, camera.elevation = azimuth, elevation
     camera.lookat[:], camera.distance = _frame(outline, azimuth, elevation, width / height)
-    try:
-        renderer = mujoco.Renderer(model, height, width, max_geom=model.ngeom + 100)
-    except Exception as error:  # each OpenGL loader fails in its own way
-        raise NotInstalledError(
-            f"no off-screen OpenGL was found ({error}); install EGL (Debian: libegl1) and set MUJOCO_GL=egl"
-        ) from error
-    try:
-        renderer.update_scene(data, camera)
-        return renderer.render()
-    finally:
-        renderer.close()
+    return draw(model, data, camera, width, height)
 
 
 def _scene(mujoco: Any, placed: list[tuple[Shape, Any]], points: Array, outline: Array, width: int, height: int) -> Any:
