@@ -16,6 +16,7 @@ from wbc.viability import BrakingEnvelope
 
 STOPPING_TIME = 0.2  # s from full speed to rest: the braking deceleration that is counted on where none is given
 DEFAULT_BRAKING = 10.0  # rad/s², where a joint has no velocity limit either
+TOWARDS = np.array([[1.0], [-1.0]])  # signs that turn q and v into motion towards the upper and the lower end
 
 
 class JointLimits:
@@ -56,8 +57,7 @@ class JointLimits:
         self.position = checks.flag(position, "JointLimits: position")
         self.velocity = checks.flag(velocity, "JointLimits: velocity")
         self._placed: tuple[Any, float] | None = None  # the robot and the period that the constants are for
-        self._lower: Array
-        self._upper: Array
+        self._ends: Array  # (2, nv): upper, and −lower, so that both are limits that a motion goes towards
         self._envelope: BrakingEnvelope
 
     def elements(self, robot: Any) -> tuple[str, ...]:
@@ -70,22 +70,19 @@ class JointLimits:
         if self._placed is None or self._placed[0] is not terms.robot or self._placed[1] != terms.dt:
             self._placed = (terms.robot, terms.dt)
             self._prepare(terms.robot, terms.dt)
-        q, v = terms.joint_positions(), terms.v
-        gap, speed = np.empty((2, len(v))), np.empty((2, len(v)))
-        np.subtract(self._upper, q, out=gap[0])
-        np.subtract(q, self._lower, out=gap[1])
-        speed[0] = v
-        np.negative(v, out=speed[1])
-        a = self._envelope.acceleration(gap, speed)
+        gap = self._ends - TOWARDS * terms.joint_positions()
+        a = self._envelope.acceleration(gap, TOWARDS * terms.v)
         upper, lower = a[0], -a[1]
-        if (lower > upper).any():  # a range too narrow for this speed and period: one value, between the two
-            lower[lower > upper] = upper[lower > upper] = 0.5 * (lower + upper)[lower > upper]
+        crossed = lower > upper
+        if crossed.any():  # a range too narrow for this speed and period: one value, between the two
+            lower[crossed] = upper[crossed] = 0.5 * (lower + upper)[crossed]
         return Rows(terms.identity, terms.zero_velocity, lower, upper)
 
     def _prepare(self, robot: Any, dt: float) -> None:
         """Constants of one robot: limits that act, and the braking that is counted on."""
         nv, unlimited = robot.nv, np.full(robot.nv, math.inf)
-        self._lower, self._upper = robot.position_limits if self.position else (-unlimited, unlimited)
+        lower, upper = robot.position_limits if self.position else (-unlimited, unlimited)
+        self._ends = np.stack([upper, -lower])
         v_max = robot.velocity_limits if self.velocity else unlimited
         a_max = _per_joint(self.acceleration, nv, "acceleration")
         if self.braking is None:

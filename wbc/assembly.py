@@ -40,13 +40,15 @@ class Assembler:
         self._tasks = [(task, _part(parts, task.name)) for task, parts in self._equality_parts()]
         limit_parts = {part.name: part for part in self.layout.limits}
         self._limits = [(limit, limit_parts[limit.name]) for limit in stack.limits]
+        self._written: dict[str, Array | None] = {}
         self._unactuated = np.setdiff1d(np.arange(robot.nv), robot.actuated)
 
     def assemble(self, terms: Terms) -> Problem:
-        """Write this tick's rows into the problem and return it; the next tick overwrites it."""
+        """Write this tick's rows into the problem and return it; the next tick overwrites it.
+
+        ``terms`` writes M and h into the problem by itself (:meth:`wbc.terms.Terms.write_to`).
+        """
         p, layout = self.problem, self.layout
-        p.M[:] = terms.M
-        p.h[:] = terms.h
         if layout.hard:
             p.A[: layout.hard] = p.M[self._unactuated]
             p.b[: layout.hard] = p.h[self._unactuated]
@@ -55,10 +57,12 @@ class Assembler:
         for limit, part in self._limits:
             rows = limit.rows(terms)
             where = slice(part.start, part.stop)
-            if rows.on == "torque":
-                p.G_torque[part.start - layout.n_acc : part.stop - layout.n_acc] = rows.A
-            else:
-                p.G[where, : layout.nv] = rows.A
+            if self._written.get(part.name) is not rows.A:  # a constant matrix is written once (0.6 us each)
+                self._written[part.name] = None if rows.A.flags.writeable else rows.A
+                if rows.on == "torque":
+                    p.G_torque[part.start - layout.n_acc : part.stop - layout.n_acc] = rows.A
+                else:
+                    p.G[where, : layout.nv] = rows.A
             p.offset[where] = rows.b
             p.lower[where] = rows.lower
             p.upper[where] = rows.upper

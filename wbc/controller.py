@@ -98,6 +98,7 @@ class Controller:
                 "leave them out, or use method='auto'"
             )
         self._terms = Terms(robot, self.dt)
+        self._terms.write_to(self._assembler.problem.M, self._assembler.problem.h)
         self._sigma0 = threshold(robot.mass)
         self._clock = ClockCheck(self.dt)
         self._nominal_names = tuple(task.name for task in stack.nominal)

@@ -76,6 +76,10 @@ class Terms:
         self.q = np.array(robot.home)
         self.v = np.zeros(robot.nv)
 
+    def write_to(self, M: Array, h: Array) -> None:
+        """Compute M and h into these arrays from now on, so that nobody has to copy them."""
+        self.M, self.h = M, h
+
     def update(self, state: State) -> None:
         """Compute everything for a new state.
 

@@ -42,8 +42,8 @@ class BrakingEnvelope:
     def acceleration(self, gap: Array, speed: Array) -> Array:
         """The largest acceleration towards the limit after which the joint is still on its envelope.
 
-        A joint outside (Δ < 0) is led back at r |Δ|, at most b/r. Decelerations beyond b are asked for only where b is not
-        enough any more, and then just v²/(2 Δ).
+        A joint outside (Δ < 0) is led back at r |Δ|, at most b/r. Decelerations beyond b are asked for only where b is
+        not enough any more, and then just v²/(2 Δ).
 
         Args:
             gap: Δ (2, n), distances to the upper and the lower limit [rad, m], negative outside.
@@ -68,7 +68,7 @@ class BrakingEnvelope:
         np.minimum(a, self._v_max, out=a)
         a -= speed
         a /= self._dt
-        if (a < -self._b).any():
+        if (a < -self._b).any():  # from outside, or too fast
             inside = (gap > 0.0) & (speed > 0.0)
             needed = np.where(inside, speed**2 / np.where(inside, 2.0 * gap, 1.0), 0.0)
             np.maximum(a, -np.maximum(self._b, needed), out=a)

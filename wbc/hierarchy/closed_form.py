@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.linalg import lapack
@@ -91,7 +92,7 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
     if 0 < k <= r:
         qr, tau, _, _ = lapack.dgeqrf(Pt)
         R = qr[:k]
-        inverse, singular = lapack.dtrtrs(R, np.eye(k))
+        inverse, singular = lapack.dtrtrs(R, _identity(k))
         if not singular:
             # σ_min(S P) ≥ 1/‖(R S)⁻¹‖_F: where even this bound is above σ₀, no direction is weak
             scaled = inverse / rows.lengths[where, None]
@@ -104,7 +105,7 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
                 used, left = Q[:, :k], Q[:, k:]
                 if free is not None:
                     used, left = free.dot(used), free.dot(left)
-                return Split(used, left, target, _none(0, rows.n), _none(0), _none(k, 0))
+                return Split(used, left, target, *_nothing_weak(k, rows.n))
     return _weak_split(rows, where, residual, Pt, free, sigma0)
 
 
@@ -120,7 +121,7 @@ def _weak_split(rows: GaussRows, where: slice, residual: Array, Pt: Array, free:
     U, sigma = Ut[:rank].T, sigma[:rank]
     # a weak direction u in weighted rows is S W^-½ u in comparable units: its threshold is measured there
     length = np.linalg.norm((rows.lengths[where] / weights)[:, None] * U, axis=0)
-    inverse, mu2 = damped(sigma, sigma0 / length) if rank else (_none(0), _none(0))
+    inverse, mu2 = damped(sigma, sigma0 / length)
     target = -inverse * (U.T @ (weights * residual))
     used, left = V[:, :rank], V[:, rank:]
     if free is not None:
@@ -131,5 +132,12 @@ def _weak_split(rows: GaussRows, where: slice, residual: Array, Pt: Array, free:
     return Split(used, left, target, tikhonov, left_out, U[:, weak])
 
 
-def _none(*shape: int) -> Array:
-    return np.zeros(shape)
+@cache
+def _identity(k: int) -> Array:
+    return np.eye(k)
+
+
+@cache
+def _nothing_weak(k: int, n: int) -> tuple[Array, Array, Array]:
+    """Tikhonov rows, shares left out and weak rows of a level without weak directions."""
+    return np.zeros((0, n)), np.zeros(0), np.zeros((k, 0))
