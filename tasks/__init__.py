@@ -4,9 +4,11 @@ from wbc.tasks.joint_limits import JointLimits
 from wbc.tasks.manipulability import ManipulabilityTask
 from wbc.tasks.obstacle import HalfSpace, ObstacleTask, Sphere
 from wbc.tasks.orientation import OrientationTask
+from wbc.tasks.point_contact import PointContact
 from wbc.tasks.pose import PoseTask
 from wbc.tasks.position import PositionTask
 from wbc.tasks.posture import PostureTask
+from wbc.tasks.surface_contact import SurfaceContact
 from wbc.tasks.torque import TorqueTask
 from wbc.tasks.torque_limits import TorqueLimits
 from wbc.tasks.upright import UprightTask
@@ -17,10 +19,12 @@ __all__ = [
     "ManipulabilityTask",
     "ObstacleTask",
     "OrientationTask",
+    "PointContact",
     "PoseTask",
     "PositionTask",
     "PostureTask",
     "Sphere",
+    "SurfaceContact",
     "TorqueLimits",
     "TorqueTask",
     "UprightTask",

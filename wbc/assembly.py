@@ -8,12 +8,16 @@ import numpy as np
 from scipy.linalg import lapack
 
 from wbc.checks import Array
+from wbc.contact import ContactRows
 from wbc.errors import InputError
 from wbc.problem import ROTATION_LENGTH, Layout, Part, Problem
 from wbc.robot import Robot
 from wbc.rows import Rows
 from wbc.stack import Stack
 from wbc.terms import Terms
+
+GRAVITY = 9.81  # m/s²
+MOMENT_LENGTH = 0.1  # m; a contact moment counts in R as a force at this distance
 
 
 class Assembler:
@@ -40,8 +44,9 @@ class Assembler:
         self._tasks = [(task, _part(parts, task.name)) for task, parts in self._equality_parts()]
         limit_parts = {part.name: part for part in self.layout.limits}
         self._limits = [(limit, limit_parts[limit.name]) for limit in stack.limits]
+        self._contacts = list(zip(stack.contacts, self.layout.contacts, strict=True))
         self._written: dict[str, Array | None] = {}
-        self._unactuated = np.setdiff1d(np.arange(robot.nv), robot.actuated)
+        self._prepare_forces(robot)
 
     def assemble(self, terms: Terms) -> Problem:
         """Write this tick's rows into the problem and return it; the next tick overwrites it.
@@ -49,9 +54,8 @@ class Assembler:
         ``terms`` writes M and h into the problem by itself (:meth:`wbc.terms.Terms.write_to`).
         """
         p, layout = self.problem, self.layout
-        if layout.hard:
-            p.A[: layout.hard] = p.M[self._unactuated]
-            p.b[: layout.hard] = p.h[self._unactuated]
+        for i, (contact, part) in enumerate(self._contacts):
+            self._place_contact(contact.rows(terms), part, i)
         for task, part in self._tasks:
             self._place_equality(task.rows(terms), part)
         for limit, part in self._limits:
@@ -60,7 +64,8 @@ class Assembler:
             if self._written.get(part.name) is not rows.A:  # a constant matrix is written once (0.6 us each)
                 self._written[part.name] = None if rows.A.flags.writeable else rows.A
                 if rows.on == "torque":
-                    p.G_torque[part.start - layout.n_acc : part.stop - layout.n_acc] = rows.A
+                    first = layout.n_in - layout.n_tau
+                    p.G_torque[part.start - first : part.stop - first] = rows.A
                 else:
                     p.G[where, : layout.nv] = rows.A
             p.offset[where] = rows.b
@@ -70,6 +75,33 @@ class Assembler:
         for task in self.stack.nominal:
             p.nominal += self._nominal(task.rows(terms), terms)
         return p
+
+    def _prepare_forces(self, robot: Robot) -> None:
+        """Cones are constant in the surface's axes; f₀ is an even split of the weight, R counts moments over 0.1 m."""
+        p, layout = self.problem, self.layout
+        p.root_weight_f[:] = 1.0
+        p.active[:] = 1.0
+        row, total = layout.n_acc, sum(1 for _ in layout.contacts)
+        for contact, part in self._contacts:
+            where = slice(part.start, part.stop)
+            cone, lower, upper = contact.bounded_cone()
+            rows = slice(row, row + len(cone))
+            p.G_wrench[row - layout.n_acc : row - layout.n_acc + len(cone), where] = cone
+            p.lower[rows], p.upper[rows] = lower, upper
+            row += len(cone)
+            p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
+            p.f0[part.start + 2] = robot.mass * GRAVITY / total
+        p.root_weight_f /= np.sqrt(
+            robot.mass
+        )  # forces in the order of accelerations: only the conditioning depends on it
+
+    def _place_contact(self, rows: ContactRows, part: Part, index: int) -> None:
+        p = self.problem
+        where = slice(part.start, part.stop)
+        p.J[where] = rows.J
+        p.A[where] = rows.J
+        p.b[where] = rows.b
+        p.axes[index] = rows.axes
 
     def _place_equality(self, rows: Rows, part: Part) -> None:
         p = self.problem
@@ -110,8 +142,16 @@ class Assembler:
 
     def _lay_out(self, trial: Terms) -> Layout:
         robot, stack = self._robot, self.stack
-        hard = robot.nv - robot.nu
-        lengths, weights = [1.0] * hard, [1.0] * hard
+        lengths: list[float] = []
+        weights: list[float] = []
+        contacts = []
+        for contact in stack.contacts:
+            contact.rows(trial)
+            start = len(lengths)
+            lengths += [1.0] * 3 + [ROTATION_LENGTH] * (contact.size - 3)
+            contacts.append(Part(contact.name, start, start + contact.size))
+        nf = len(lengths)
+        weights += [1.0] * nf
 
         def place(task: Any, weight: float) -> Part:
             rows = task.rows(trial)
@@ -127,8 +167,20 @@ class Assembler:
             _checked(task, task.rows(trial), robot)
         rows_of = {limit.name: limit.rows(trial) for limit in stack.limits}
         ordered = sorted(stack.limits, key=lambda limit: rows_of[limit.name].on == "torque")
-        limits, count = [], {"acceleration": 0, "torque": 0}
+        limits, count = [], {"acceleration": 0, "wrench": 0, "torque": 0}
+        cones_placed = False
+
+        def place_cones() -> None:
+            for contact in stack.contacts:
+                elements = contact.elements()
+                start = sum(count.values())
+                count["wrench"] += len(elements)
+                limits.append(Part(f"contact {contact.name}", start, start + len(elements), elements=elements))
+
         for limit in ordered:
+            if rows_of[limit.name].on == "torque" and not cones_placed:
+                cones_placed = True
+                place_cones()
             rows = rows_of[limit.name]
             size = _checked(limit, rows, robot)
             elements = limit.elements(robot)
@@ -137,17 +189,21 @@ class Assembler:
             start = sum(count.values())
             count[rows.on] += size
             limits.append(Part(limit.name, start, start + size, elements=elements))
+        if not cones_placed:
+            place_cones()
         return Layout(
             nv=robot.nv,
             nu=robot.nu,
-            nf=0,
+            nf=nf,
             actuated=robot.actuated,
-            hard=hard,
+            unactuated=np.setdiff1d(np.arange(robot.nv), robot.actuated),
+            contacts=tuple(contacts),
             levels=levels,
             soft=soft,
             limits=tuple(limits),
             n_eq=len(lengths),
             n_acc=count["acceleration"],
+            n_cone=count["wrench"],
             n_tau=count["torque"],
             lengths=np.array(lengths),
             root_weights=np.sqrt(np.array(weights)),

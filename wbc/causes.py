@@ -64,7 +64,7 @@ def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Arra
     layout, solution = report._layout, report.solution
     assert solution is not None
     where = slice(part.start, part.stop)
-    split = solution.closed.splits[report._split_of(level)]
+    split = report.split_of(level)
     first = layout.levels[level][0].start
     weak = split.weak_rows[part.start - first : part.stop - first]
     causes = []
@@ -80,13 +80,20 @@ def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Arra
     if np.linalg.norm(wanted) <= 1e-9 * np.linalg.norm(left) * max(1.0, float(np.linalg.norm(At[:, where]))):
         return causes or ["singular"]
     others = [other for tasks in layout.levels[: level + 1] for other in tasks if other.name != part.name]
-    columns = [*range(layout.hard), *(i for other in others for i in range(other.start, other.stop))]
+    others = [*layout.contacts, *others]
+    dynamics = [level.At for level in report.gauss_rows.levels if level.exact]
+    columns = [i for other in others for i in range(other.start, other.stop)]
+    found = np.linalg.lstsq(np.hstack([At[:, columns], *dynamics]), wanted, rcond=1e-9)[0]
     share = np.zeros(layout.n_eq)
-    share[columns] = np.linalg.lstsq(At[:, columns], wanted, rcond=1e-9)[0]
+    share[columns] = found[: len(columns)]
     size = np.linalg.norm(wanted)
-    if layout.hard and np.linalg.norm(At[:, : layout.hard] @ share[: layout.hard]) > NOTICEABLE * size:
+    if dynamics and np.linalg.norm(dynamics[0] @ found[len(columns) :]) > NOTICEABLE * size:
         causes.append("no motor")
-    for other in others:
+    for other in layout.contacts:
+        rows = slice(other.start, other.stop)
+        if np.linalg.norm(At[:, rows] @ share[rows]) > NOTICEABLE * size:
+            causes.append(f"contact: {other.name}")
+    for other in others[len(layout.contacts) :]:
         rows = slice(other.start, other.stop)
         if np.linalg.norm(At[:, rows] @ share[rows]) > NOTICEABLE * size:
             causes.append(f"task: {other.name}")

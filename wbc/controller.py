@@ -34,14 +34,17 @@ class Command:
     Attributes:
         torque: (nu,) [N m, N] in the order of ``robot.joint_names``.
         acceleration: (nv,) that the torque gives [rad/s², m/s²].
-        wrenches: contact name -> force, or force and moment, that the ground applies to the robot.
         report: what each task asked and got, which limits are active, and why something is missing.
     """
 
     torque: Array
     acceleration: Array
-    wrenches: dict[str, Array]
     report: Report
+
+    @property
+    def wrenches(self) -> dict[str, Array]:
+        """Contact name -> force (3,), or force and moment (6,), that the ground applies: world axes, frame's origin."""
+        return {name: wrench.copy() for name, wrench in self.report.wrenches.items()}
 
 
 class Controller:
@@ -134,7 +137,7 @@ class Controller:
         report = Report(problem, solution, vdot, self._nominal_names, trouble, started)
         if self.gravity == "excluded":
             torque = torque - terms.gravity()[self.robot.actuated]
-        self._last = Command(torque, vdot, {}, report)
+        self._last = Command(torque, vdot, report)
         return self._last
 
     def errors(self) -> dict[str, Array]:

@@ -27,20 +27,21 @@ class Part:
 class Layout:
     """Sizes and places of everything in a problem; fixed for the life of a controller.
 
-    Equality rows stand in the order hard (base) rows, strict levels, soft tasks; inequality rows in the order
-    accelerations, torques.
+    Equality rows stand in the order contact motion, strict levels, soft tasks; inequality rows in the order
+    accelerations, wrenches, torques.
 
     Attributes:
         nv, nu, nf: numbers of velocities, torques and contact forces.
-        actuated: indices (nu,) of the actuated coordinates.
-        hard: number of hard equality rows, the base rows of ``T x + h = 0``.
+        actuated, unactuated: indices of the coordinates with and without a motor.
+        contacts: the contacts, with their columns of f; their motion rows are the equality rows of the same numbers.
         levels: the tasks of each strict level.
         soft: the soft tasks.
-        limits: the limits, acceleration rows first.
-        n_eq: number of equality rows; n_acc, n_tau: inequality rows on accelerations and on torques.
+        limits: the limits, acceleration rows first; then the contacts' cones; then limits on torques.
+        n_eq: number of equality rows; n_acc, n_cone, n_tau: inequality rows on accelerations, wrenches and torques.
         lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
         root_weights: (n_eq,) square roots of the weights.
-        slices: rows of the hard equalities (where there are any) and of each strict level.
+        slices: rows of the contacts' motion (where there are any) and of each strict level.
+        labels: what reports call these levels.
         soft_rows: rows of the soft tasks.
     """
 
@@ -48,21 +49,26 @@ class Layout:
     nu: int
     nf: int
     actuated: NDArray[np.intp]
-    hard: int
+    unactuated: NDArray[np.intp]
+    contacts: tuple[Part, ...]
     levels: tuple[tuple[Part, ...], ...]
     soft: tuple[Part, ...]
     limits: tuple[Part, ...]
     n_eq: int
     n_acc: int
+    n_cone: int
     n_tau: int
     lengths: Array
     root_weights: Array
     slices: tuple[slice, ...] = field(init=False)
+    labels: tuple[str, ...] = field(init=False)
     soft_rows: slice = field(init=False)
 
     def __post_init__(self) -> None:
-        rows = [slice(0, self.hard)] if self.hard else []
+        rows = [slice(0, self.nf)] if self.nf else []
         levels = [slice(level[0].start, level[-1].stop) for level in self.levels if level]
+        labels = [f"strict {k + 1}" for k, level in enumerate(self.levels) if level]
+        object.__setattr__(self, "labels", (*(["contacts"] * len(rows)), *labels))
         soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
         object.__setattr__(self, "slices", (*rows, *levels))
         object.__setattr__(self, "soft_rows", soft)
@@ -70,20 +76,24 @@ class Layout:
     @property
     def n_in(self) -> int:
         """Number of inequality rows."""
-        return self.n_acc + self.n_tau
-
+        return self.n_acc + self.n_cone + self.n_tau
 
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every block of the flat record."""
-        nx = self.nv + self.nf
         return {
             "M": (self.nv, self.nv),
             "h": (self.nv,),
             "nominal": (self.nv,),
-            "A": (self.n_eq, nx),
+            "A": (self.n_eq, self.nv),
             "b": (self.n_eq,),
             "drift": (self.n_eq,),
-            "G": (self.n_acc, nx),
+            "J": (self.nf, self.nv),
+            "axes": (len(self.contacts), 3, 3),
+            "active": (self.nf,),
+            "f0": (self.nf,),
+            "root_weight_f": (self.nf,),
+            "G": (self.n_acc, self.nv),
+            "G_wrench": (self.n_cone, self.nf),
             "G_torque": (self.n_tau, self.nu),
             "offset": (self.n_in,),
             "lower": (self.n_in,),
@@ -94,19 +104,23 @@ class Layout:
 class Problem:
     """One tick's rows, as views into one flat record.
 
-    ``M v̇ + h = Sᵀ τ``; equalities ``A x + b = 0``; inequalities ``lower ≤ G x + offset ≤ upper`` on accelerations, then
-    ``lower ≤ G_torque τ + offset ≤ upper`` on torques.
+    ``M v̇ + h = Sᵀ τ + Jᵀ f``; equalities ``A v̇ + b = 0``; inequalities ``lower ≤ G · + offset ≤ upper`` on
+    accelerations, with G_wrench on contact forces, with G_torque on torques.
 
     Attributes:
         layout: what stands where.
         record: the flat record; one copy of it keeps the whole problem.
         M, h, nominal: mass matrix, bias forces and nominal acceleration v̇₀.
         A, b, drift: equality rows, and the J̇v that is contained in b.
-        G, G_torque, offset, lower, upper: inequality rows.
+        J, axes: contact Jacobian and surface axes, in whose directions f is counted.
+        active: 1 for each force of a contact that stands, 0 for one that does not.
+        f0, root_weight_f: the wrench that internal forces tend to, and the roots of its weights R.
+        G, G_wrench, G_torque, offset, lower, upper: inequality rows.
     """
 
     __slots__ = (
-        "A", "G", "G_torque", "M", "b", "drift", "h", "layout", "lower", "nominal", "offset", "record", "upper",
+        "A", "G", "G_torque", "G_wrench", "J", "M", "active", "axes", "b", "drift", "f0", "h", "layout", "lower",
+        "nominal", "offset", "record", "root_weight_f", "upper",
     )  # fmt: skip
     M: Array
     h: Array
@@ -114,7 +128,13 @@ class Problem:
     A: Array
     b: Array
     drift: Array
+    J: Array
+    axes: Array
+    active: Array
+    f0: Array
+    root_weight_f: Array
     G: Array
+    G_wrench: Array
     G_torque: Array
     offset: Array
     lower: Array
@@ -134,17 +154,22 @@ class Problem:
         """A problem on its own record."""
         return Problem(self.layout, self.record.copy())
 
-    def torque(self, vdot: Array) -> Array:
-        """``τ = S (M v̇ + h)``."""
+    def torque(self, vdot: Array, f: Array) -> Array:
+        """``τ = S (M v̇ + h − Jᵀ f)``."""
         tau = self.M.dot(vdot)
         tau += self.h
+        if self.layout.nf:
+            tau -= f.dot(self.J)
         return tau if self.layout.nu == self.layout.nv else tau[self.layout.actuated]
 
-    def limit_values(self, vdot: Array, tau: Array) -> Array:
+    def limit_values(self, vdot: Array, f: Array, tau: Array) -> Array:
         """What the inequality rows take at a solution."""
-        n_acc = self.layout.n_acc
-        values = np.empty(self.layout.n_in)
+        layout = self.layout
+        n_acc, n_tau = layout.n_acc, layout.n_in - layout.n_tau
+        values = np.empty(layout.n_in)
         np.dot(self.G, vdot, out=values[:n_acc])
-        np.dot(self.G_torque, tau, out=values[n_acc:])
+        if layout.n_cone:
+            np.dot(self.G_wrench, f, out=values[n_acc:n_tau])
+        np.dot(self.G_torque, tau, out=values[n_tau:])
         values += self.offset
         return values

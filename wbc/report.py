@@ -11,6 +11,7 @@ import numpy as np
 
 from wbc.causes import causes_of_miss, limit_label
 from wbc.checks import Array
+from wbc.hierarchy.closed_form import Split
 from wbc.hierarchy.gauss_coordinates import GaussRows
 from wbc.hierarchy.solve import Solution
 from wbc.problem import Part, Problem
@@ -230,6 +231,17 @@ class Report:
         """The equality rows in Gauss coordinates of the inertia metric."""
         return GaussRows(self.problem, "inertia")
 
+    @cached_property
+    def wrenches(self) -> dict[str, Array]:
+        """Contact name -> force, or force and moment, that the ground applies; world axes, at the frame's origin."""
+        p, found = self.problem, {}
+        for part, axes in zip(self._layout.contacts, p.axes, strict=True):
+            local = (
+                np.zeros(part.stop - part.start) if self.solution is None else self.solution.f[part.start : part.stop]
+            )
+            found[part.name] = (local.reshape(-1, 3) @ axes.T).ravel()
+        return found
+
     def explain(self) -> str:
         """The tick in plain sentences, for a person."""
         from wbc.explain import sentences
@@ -239,12 +251,13 @@ class Report:
     @cached_property
     def _limit_values(self) -> Array:
         p = self.problem
-        return p.limit_values(self._vdot, p.torque(self._vdot))
+        f = np.zeros(self._layout.nf) if self.solution is None else self.solution.f
+        return p.limit_values(self._vdot, f, p.torque(self._vdot, f))
 
     @cached_property
     def _forces(self) -> Array:
         """Least-norm forces F of all strict rows with Σ Aᵀ F nearest to M (v̇ − v̇₀) in M⁻¹."""
-        n_strict = self._layout.soft_rows.start
+        n_strict = self._layout.soft_rows.start  # contact motion included
         rows = self.gauss_rows
         y = rows.C @ (self._vdot - self.problem.nominal)
         force: Array = np.linalg.lstsq(rows.At[:, :n_strict], y, rcond=1e-9)[0]
@@ -259,13 +272,15 @@ class Report:
         bare = TaskReport(asked[where], got[where], asked[where] - got[where], force, (), 0.0)
         damping = 0.0
         if level is not None and self.solution is not None:
-            split = self.solution.closed.splits[self._split_of(level)]
+            split = self.split_of(level)
             first = self._layout.levels[level][0].start
             mine = split.weak_rows[part.start - first : part.stop - first]
             damping = float((np.linalg.norm(mine, axis=0) * split.left_out).max(initial=0.0))
         because = causes_of_miss(self, part, level) if bare.is_missed else ()
         return TaskReport(bare.asked, bare.got, bare.missed, force, because, damping)
 
-    def _split_of(self, level: int) -> int:
-        """Index of a strict level among the splits: the hard rows come first, empty levels have none."""
-        return bool(self._layout.hard) + sum(bool(earlier) for earlier in self._layout.levels[:level])
+    def split_of(self, level: int) -> Split:
+        """What a strict level decided."""
+        assert self.solution is not None
+        closed = self.solution.closed
+        return closed.splits[closed.labels.index(f"strict {level + 1}")]

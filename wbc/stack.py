@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wbc import checks
+from wbc.contact import Contact
 from wbc.errors import InputError, StackError, UnknownNameError
 from wbc.task import Limit, MotionTask, Task
 
@@ -73,11 +74,16 @@ class Stack:
         for limit in self.limits:
             if not isinstance(limit, Limit) or isinstance(limit, type):
                 raise StackError(f"limits: expected a limit such as TorqueLimits(), got {limit!r}")
-        if self.contacts:
-            raise StackError(f"contacts: this version controls fixed bases, got {len(self.contacts)} contacts")
+        for contact in self.contacts:
+            if not isinstance(contact, Contact):
+                raise StackError(f"contacts: expected a contact such as PointContact(...), got {contact!r}")
         parts: dict[str, Any] = {}
         where: dict[str, str] = {}
-        for place, part in [*places, *(("limits", limit) for limit in self.limits)]:
+        for place, part in [
+            *places,
+            *(("contacts", contact) for contact in self.contacts),
+            *(("limits", limit) for limit in self.limits),
+        ]:
             name: str = part.name
             if parts.get(name) is part:
                 raise StackError(f"{name!r} stands in two places: {where[name]} and {place}; a part has one")

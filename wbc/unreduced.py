@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import qpsolvers
-from scipy.linalg import qr
+from scipy.linalg import block_diag, qr
 
 from wbc.checks import Array
 from wbc.hierarchy import Solution
@@ -15,50 +15,70 @@ from wbc.problem import Part, Problem
 
 INDEPENDENT = 1e-9  # relative; equality rows that others imply are left out, since solvers refuse them
 
+FORCE_WEIGHT = 1e-6  # ε; it bends the motion by about 1e-3 m/s² where internal forces are free
+
 
 def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
-    """``min ½ ‖v̇ − v̇₀‖²_W + Σ ½ w ‖A v̇ + b‖²`` with strict levels as equalities at the values that they reached.
+    """``min ½ ‖v̇ − v̇₀‖²_W + Σ ½ w ‖A v̇ + b‖² + ½ ε ‖f − f₀‖²_R`` with strict levels at the values that they reached.
 
-    With nf = 0 no force weight εR is needed. Limits are inequalities; one that gave way stands at the value it reached.
-    Strict rows that depend on others are left out.
+    The base rows are equalities, limits and cones inequalities; a limit that gave way stands at the value it reached.
+    Rows that depend on others are left out. ε = ``FORCE_WEIGHT`` stands for "forces last", which one QP cannot say.
 
     Returns:
-        A ``qpsolvers.Problem`` whose solution is the command's, with the names of its rows in the attributes
-        ``equality_names`` and ``inequality_names``.
+        A ``qpsolvers.Problem`` in x = [v̇; f] whose solution is the command's, with the names of its rows in the
+        attributes ``equality_names`` and ``inequality_names``.
     """
     layout = problem.layout
     W = metric_matrix(problem, metric)
-    soft = layout.soft_rows
+    soft, nv, nf = layout.soft_rows, layout.nv, layout.nf
     weights = layout.root_weights[soft] ** 2
     A_soft = problem.A[soft]
-    P = W + (A_soft.T * weights) @ A_soft
-    q = -W @ problem.nominal + (A_soft.T * weights) @ problem.b[soft]
-    names = [f"base {i}" for i in range(layout.hard)] + _names([part for level in layout.levels for part in level])
-    A = problem.A[: soft.start]
+    R = FORCE_WEIGHT * problem.root_weight_f**2
+    P = block_diag(W + (A_soft.T * weights) @ A_soft, np.diag(R))
+    q = np.concatenate(
+        [-W @ problem.nominal + (A_soft.T * weights) @ problem.b[soft], -R * problem.f0 * problem.active]
+    )
+    x = np.concatenate([solution.vdot, solution.f])
+    base = layout.unactuated
+    A = np.vstack(
+        [
+            np.hstack([problem.M[base], -problem.J[:, base].T]),
+            np.hstack([problem.A[: soft.start], np.zeros((soft.start, nf))]),
+        ]
+    )
+    parts = [*layout.contacts, *(part for level in layout.levels for part in level)]
+    names = [f"base {i}" for i in range(len(base))] + _names(parts)
     rows = _independent(A)
-    G, h, limit_names = _inequalities(problem, solution)
+    G, h, limit_names = _inequalities(problem, solution, x)
     found: Any = qpsolvers.Problem(
         0.5 * (P + P.T),
         q,
         G if len(G) else None,
         h if len(h) else None,
         A[rows] if len(rows) else None,
-        A[rows] @ solution.vdot if len(rows) else None,
+        A[rows] @ x if len(rows) else None,
     )
     found.equality_names = tuple(names[i] for i in rows)
     found.inequality_names = tuple(limit_names)
     return found
 
 
-def _inequalities(problem: Problem, solution: Solution) -> tuple[Array, Array, list[str]]:
-    """One-sided rows ``G v̇ ≤ h`` with a finite side, and their names."""
+def _inequalities(problem: Problem, solution: Solution, x: Array) -> tuple[Array, Array, list[str]]:
+    """One-sided rows ``G x ≤ h`` with a finite side, and their names."""
     layout = problem.layout
-    G = np.vstack([problem.G, problem.G_torque @ problem.M[layout.actuated]])
+    nv, nf, actuated = layout.nv, layout.nf, layout.actuated
+    G = np.vstack(
+        [
+            np.hstack([problem.G, np.zeros((layout.n_acc, nf))]),
+            np.hstack([np.zeros((layout.n_cone, nv)), problem.G_wrench]),
+            problem.G_torque @ np.hstack([problem.M[actuated], -problem.J[:, actuated].T]),
+        ]
+    )
     offset = problem.offset.copy()
-    offset[layout.n_acc :] += problem.G_torque @ problem.h[layout.actuated]
+    offset[layout.n_in - layout.n_tau :] += problem.G_torque @ problem.h[actuated]
     lower, upper = problem.lower - offset, problem.upper - offset
     if solution.relaxed is not None:
-        value, gave = G @ solution.vdot, solution.relaxed > 0.0
+        value, gave = G @ x, solution.relaxed > 0.0
         lower = np.where(gave, np.minimum(lower, value), lower)
         upper = np.where(gave, np.maximum(upper, value), upper)
     names = [f"{part.name} {element}" for part in layout.limits for element in part.elements]

@@ -10,9 +10,10 @@ from scipy.linalg import lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.damping import damped
-from wbc.hierarchy.gauss_coordinates import GaussRows
+from wbc.hierarchy.gauss_coordinates import GaussRows, LevelRows
 
 RANK_TOLERANCE = 1e-9  # relative to the level's longest row: a direction below is not there at all
+ABSENT = 1e-6  # relative: QR alone decides the rank only where it is beyond doubt
 
 
 @dataclass(slots=True, eq=False)
@@ -38,16 +39,24 @@ class Split:
 
 @dataclass(slots=True, eq=False)
 class ClosedForm:
-    """The lexicographic solution of the equalities alone: y, the splits of all levels, and the space left free."""
+    """The lexicographic solution of the equalities alone.
+
+    Attributes:
+        y: the solution (n,).
+        splits, labels: what each level decided, and what the levels are called.
+        free: the directions (n, r) that all strict levels leave.
+        rest: y before the soft tasks moved it.
+    """
 
     y: Array
     splits: list[Split]
+    labels: list[str]
     free: Array
-    rest: Array  # y before the soft tasks moved it
+    rest: Array
 
 
 def solve(rows: GaussRows, sigma0: float) -> ClosedForm:
-    """Project 0 onto the hard rows, then onto each strict level in what is free, then add the soft tasks.
+    """Project 0 onto each level inside what the earlier ones left free, then add the soft tasks.
 
     The result is the least-norm point that does so, which is Gauss's: for one task on a fixed base it is Khatib's law.
 
@@ -55,38 +64,39 @@ def solve(rows: GaussRows, sigma0: float) -> ClosedForm:
         rows: all equality rows in Gauss coordinates.
         sigma0: damping threshold.
     """
-    n = rows.n
-    y, free, splits = np.zeros(n), None, []
-    for where in rows.slices:
-        split = _split(rows, where, y, free, sigma0)
+    y, free, splits = np.zeros(rows.n), None, []
+    for level in rows.levels:
+        split = _split(level, y, free, 0.0 if level.exact else sigma0)
         y = y + split.used.dot(split.target)
         free = split.free
         splits.append(split)
     if free is None:
-        free = np.eye(n)
+        free = _identity(rows.n)
     rest = y
-    if rows.has_soft and free.shape[1]:
+    if rows.soft is not None and free.shape[1]:
         H, f = soft_cost(rows, y, free)
         _, w, _ = lapack.dposv(H, -f)
         y = y + free.dot(w)
-    return ClosedForm(y, splits, free, rest)
+    return ClosedForm(y, splits, [level.label for level in rows.levels], free, rest)
 
 
 def soft_cost(rows: GaussRows, y: Array, free: Array) -> tuple[Array, Array]:
     """Gauss and soft cost of ``y + free w``: ½ wᵀ H w + fᵀ w, with ``H = I + Bᵀ B``, ``B = √w A C⁻¹ free``."""
-    A, b = rows.weighted(rows.soft)
+    f = free.T.dot(y)
+    if rows.soft is None:
+        return np.eye(free.shape[1]), f
+    A, b = rows.soft.weighted()
     B = A.T.dot(free)
     H = B.T.dot(B)
     H.flat[:: H.shape[0] + 1] += 1.0
-    f = B.T.dot(b + A.T.dot(y))
-    f += free.T.dot(y)
+    f += B.T.dot(b + A.T.dot(y))
     return H, f
 
 
-def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: float) -> Split:
+def _split(level: LevelRows, y: Array, free: Array | None, sigma0: float) -> Split:
     """Rank, damping and target of one level in the free space, by QR where nothing is weak, by SVD where it is."""
-    At = rows.At[:, where]  # (n, k): the level's rows are its columns
-    residual = rows.b[where] + At.T.dot(y)
+    At = level.At  # (n, k): the level's rows are its columns
+    residual = level.b + At.T.dot(y)
     Pt = At if free is None else free.T.dot(At)
     r, k = Pt.shape
     if 0 < k <= r:
@@ -95,9 +105,9 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
         inverse, singular = lapack.dtrtrs(R, _identity(k))
         if not singular:
             # σ_min(S P) ≥ 1/‖(R S)⁻¹‖_F: where even this bound is above σ₀, no direction is weak
-            scaled = inverse / rows.lengths[where, None]
+            scaled = inverse / level.lengths[:, None]
             square = np.vdot(scaled, scaled)
-            if square * sigma0 * sigma0 < 1.0:
+            if square * max(sigma0, ABSENT * np.abs(R[0, 0])) ** 2 < 1.0:
                 full = np.zeros((r, r), order="F")
                 full[:, :k] = qr
                 Q = lapack.dorgqr(full, tau)[0]
@@ -105,23 +115,22 @@ def _split(rows: GaussRows, where: slice, y: Array, free: Array | None, sigma0: 
                 used, left = Q[:, :k], Q[:, k:]
                 if free is not None:
                     used, left = free.dot(used), free.dot(left)
-                return Split(used, left, target, *_nothing_weak(k, rows.n))
-    return _weak_split(rows, where, residual, Pt, free, sigma0)
+                return Split(used, left, target, *_nothing_weak(k, len(y)))
+    return _weak_split(level, residual, Pt, free, sigma0)
 
 
-def _weak_split(rows: GaussRows, where: slice, residual: Array, Pt: Array, free: Array | None, sigma0: float) -> Split:
+def _weak_split(level: LevelRows, residual: Array, Pt: Array, free: Array | None, sigma0: float) -> Split:
     """The same by SVD of the weighted rows: conflicts are shared, weak directions damped, absent ones left."""
-    weights = rows.root_weights[where]
-    At = rows.At[:, where] * weights
+    weights = level.root_weights
     V, sigma, Ut, info = lapack.dgesdd(Pt * weights)
     if info:
         V, sigma, Ut, info = lapack.dgesvd(Pt * weights)
-    longest = float(np.sqrt((At**2).sum(axis=0).max(initial=0.0)))
+    longest = float(np.sqrt(((level.At * weights) ** 2).sum(axis=0).max(initial=0.0)))
     rank = int((sigma > RANK_TOLERANCE * longest).sum()) if longest > 0.0 else 0
     U, sigma = Ut[:rank].T, sigma[:rank]
     # a weak direction u in weighted rows is S W^-½ u in comparable units: its threshold is measured there
-    length = np.linalg.norm((rows.lengths[where] / weights)[:, None] * U, axis=0)
-    inverse, mu2 = damped(sigma, sigma0 / length)
+    length = np.linalg.norm((level.lengths / weights)[:, None] * U, axis=0)
+    inverse, mu2 = damped(sigma, np.maximum(sigma0 / length, 1e-300))
     target = -inverse * (U.T @ (weights * residual))
     used, left = V[:, :rank], V[:, rank:]
     if free is not None:

@@ -3,54 +3,93 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, lapack
 
 from wbc.checks import Array
+from wbc.hierarchy.contact_forces import ContactForces
 from wbc.problem import Problem
 
 METRICS = ("inertia", "identity", "inertia_squared")
 
 
+@dataclass(slots=True, eq=False)
+class LevelRows:
+    """The equality rows of one level in Gauss coordinates.
+
+    Attributes:
+        label: what reports call the level.
+        At: rows A C⁻¹ as columns (n, k).
+        b: offsets b + A v̇₀ (k,).
+        lengths: 1 or 0.2 m of each row.
+        root_weights: √w of each row.
+        exact: whether the rows are dynamics, which are never damped.
+    """
+
+    label: str
+    At: Array
+    b: Array
+    lengths: Array
+    root_weights: Array
+    exact: bool = False
+
+    def weighted(self) -> tuple[Array, Array]:
+        """Rows (as columns) and offsets multiplied by the roots of their weights."""
+        return self.At * self.root_weights, self.b * self.root_weights
+
+
 class GaussRows:
-    """The equality rows of a problem in Gauss coordinates, and the way back.
+    """A problem in Gauss coordinates, and the way back.
 
     Attributes:
         n: number of coordinates.
         C: upper Cholesky factor of the metric (n, n).
-        At: rows A C⁻¹, as columns (n, n_eq).
-        b: offsets b + A v̇₀ (n_eq,).
-        slices: rows of the hard equalities and of each strict level.
-        soft: rows of the soft tasks.
-        lengths: 1 or 0.2 m of each row.
-        root_weights: √w of each row.
+        At, b: all equality rows A C⁻¹, as columns (n, n_eq), and their offsets.
+        levels: the levels in order: dynamics that no contact carries, contacts, strict 1, strict 2, ...
+        soft: the soft tasks, ``None`` where there are none.
+        forces: contact forces as a function of v̇.
     """
 
-    __slots__ = ("At", "C", "b", "has_soft", "lengths", "n", "problem", "root_weights", "slices", "soft")
+    __slots__ = ("At", "C", "b", "forces", "levels", "n", "problem", "soft")
 
     def __init__(self, problem: Problem, metric: Any) -> None:
         self.problem = problem
         layout = problem.layout
         self.n = layout.nv
-        W = metric_matrix(problem, metric)
-        self.C, failed = lapack.dpotrf(W.T)
+        self.C, failed = lapack.dpotrf(metric_matrix(problem, metric).T)
         if failed:
             raise np.linalg.LinAlgError("the metric is not positive definite")
         # C-ordered rows seen transposed are what LAPACK wants: Cᵀ X = Aᵀ, without a copy of A
         self.At = lapack.dtrtrs(self.C, problem.A.T, trans=1)[0] if layout.n_eq else np.zeros((self.n, 0))
         self.b = problem.b + problem.A.dot(problem.nominal)
-        self.slices = layout.slices
-        self.soft = layout.soft_rows
-        self.has_soft = bool(layout.soft)
-        self.lengths = layout.lengths
-        self.root_weights = layout.root_weights
+        self.forces = ContactForces(problem) if len(layout.unactuated) or layout.nf else None
+        self.levels = self._dynamics() if self.forces is not None and self.forces.L.shape[1] else []
+        for label, where in zip(layout.labels, layout.slices, strict=True):
+            self.levels.append(self._level(label, where))
+        self.soft = self._level("soft", layout.soft_rows) if layout.soft else None
 
-    def weighted(self, where: slice) -> tuple[Array, Array]:
-        """Rows (as columns) and offsets multiplied by the roots of their weights."""
-        root = self.root_weights[where]
-        return self.At[:, where] * root, self.b[where] * root
+    def _level(self, label: str, where: slice) -> LevelRows:
+        layout = self.problem.layout
+        if label == "contacts" and not self.problem.active.all():
+            rows = np.flatnonzero(self.problem.active)
+            return LevelRows(
+                label,
+                np.asfortranarray(self.At[:, rows]),
+                self.b[rows],
+                layout.lengths[rows],
+                layout.root_weights[rows],
+            )
+        return LevelRows(label, self.At[:, where], self.b[where], layout.lengths[where], layout.root_weights[where])
+
+    def _dynamics(self) -> list[LevelRows]:
+        assert self.forces is not None
+        A, b = self.forces.dynamics()
+        At = lapack.dtrtrs(self.C, A.T, trans=1)[0]
+        ones = np.ones(len(b))
+        return [LevelRows("dynamics", At, b + A @ self.problem.nominal, ones, ones, exact=True)]
 
     def acceleration(self, y: Array) -> Array:
         """``v̇ = v̇₀ + C⁻¹ y``."""
@@ -58,15 +97,36 @@ class GaussRows:
         vdot += self.problem.nominal
         return vdot
 
+    def contact_forces(self, vdot: Array, internal: Array | None = None) -> Array:
+        """f (nf,) at an acceleration, with internal forces λ."""
+        return np.zeros(0) if self.forces is None else self.forces.of(vdot, internal)
+
     def inequalities(self) -> tuple[Array, Array]:
-        """All inequality rows on y: matrix (n_in, n) and offset (n_in,)."""
+        """All inequality rows on z = (y, λ): matrix (n_in, n + n_λ) and offset (n_in,)."""
         p, layout = self.problem, self.problem.layout
-        on_acceleration = np.empty((layout.n_in, layout.nv))
-        on_acceleration[: layout.n_acc] = p.G
-        on_acceleration[layout.n_acc :] = p.G_torque @ p.M[layout.actuated]
-        offset = p.offset + on_acceleration @ p.nominal
-        offset[layout.n_acc :] += p.G_torque @ p.h[layout.actuated]
-        return lapack.dtrtrs(self.C, on_acceleration.T, trans=1)[0].T, offset
+        M = p.M[layout.actuated]
+        on_v = np.empty((layout.n_in, layout.nv))
+        offset = p.offset.copy()
+        acc, cone = slice(0, layout.n_acc), slice(layout.n_acc, layout.n_in - layout.n_tau)
+        tau = slice(layout.n_in - layout.n_tau, layout.n_in)
+        on_v[acc] = p.G
+        internal = np.zeros((layout.n_in, 0))
+        bias = p.h[layout.actuated]
+        if self.forces is not None:
+            J = p.J[:, layout.actuated]
+            dforce = self.forces.on_acceleration()
+            internal = np.zeros((layout.n_in, self.forces.internal.shape[1]))
+            internal[cone] = p.G_wrench @ self.forces.internal
+            internal[tau] = -p.G_torque @ (J.T @ self.forces.internal)
+            on_v[cone] = p.G_wrench @ dforce
+            M = M - J.T @ dforce
+            offset[cone] += p.G_wrench @ self.forces.offset
+            bias = bias - self.forces.offset @ J
+        on_v[tau] = p.G_torque @ M
+        offset[tau] += p.G_torque @ bias
+        offset += on_v @ p.nominal
+        G = lapack.dtrtrs(self.C, on_v.T, trans=1)[0].T if layout.n_in else on_v
+        return np.hstack([G, internal]), offset
 
 
 def metric_matrix(problem: Problem, metric: Any) -> Array:

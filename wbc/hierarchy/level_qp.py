@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import RANK_TOLERANCE
@@ -34,17 +35,17 @@ class Cascade:
     """The state of a lexicographic solve: a point, the space still free, and the inequality rows.
 
     Attributes:
-        y: the point (n,) that is optimal for all levels so far.
+        z: the point (n,), accelerations y and internal forces λ, that is optimal for all levels so far.
         free: orthonormal directions (n, r) that no level so far speaks of.
-        G, lower, upper: inequality rows on y (m, n), (m,), (m,).
+        G, lower, upper: inequality rows on z (m, n), (m,), (m,).
         solver: who solves the QPs.
         price: (m,) price of each row at the first level whose value it changes.
         price_level: (m,) index of that level in ``levels``, −1 where none.
         relaxed: (m,) by how much a row gave way, 0 where not.
-        feasible: whether y satisfies the rows, which it does from the first level on.
+        feasible: whether z satisfies the rows, which it does from the first level on.
     """
 
-    y: Array
+    z: Array
     free: Array
     G: Array
     lower: Array
@@ -64,7 +65,7 @@ class Cascade:
         self.price_level = np.full(m, -1)
 
     def least_squares(self, label: str, A: Array, b: Array) -> None:
-        """Minimise ½ ‖A y + b‖² in the free space, then freeze its optimal residual and the rows that hold it.
+        """Minimise ½ ‖A z + b‖² in the free space, then freeze its optimal residual and the rows that hold it.
 
         The residual's own coordinates u come first, the rest c second: with A free = U Σ Vᵀ and
         w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the cost is ½ ‖u‖² + const. The proximal term on c is repeated from the last c
@@ -73,21 +74,45 @@ class Cascade:
         self.levels.append(label)
         if not self.free.shape[1]:
             return
-        residual = A @ self.y + b
+        residual = A @ self.z + b
         U, sigma, Vt = np.linalg.svd(A @ self.free, full_matrices=True)
         longest = np.sqrt((A**2).sum(axis=1).max(initial=0.0))
         rank = int((sigma > RANK_TOLERANCE * longest).sum())
         if not rank:
             return
         wanted = U[:, :rank].T @ residual
-        to_w = np.hstack([Vt[:rank].T / sigma[:rank], Vt[rank:].T])
-        start = -to_w[:, :rank] @ wanted
-        x, multipliers, rows = self._solve(label, to_w, start, rank)
-        self.y = self.y + self.free @ (start + to_w @ x)
+        self._minimise(label, Vt[:rank].T / sigma[:rank], Vt[rank:].T, -(Vt[:rank].T / sigma[:rank]) @ wanted)
+
+    def gauss(self, label: str, H: Array, f: Array) -> None:
+        """Minimise ½ cᵀ H c + fᵀ c over the first directions of the free space; the others cost nothing.
+
+        H is positive definite; with H = L Lᵀ and c = L⁻ᵀ u − H⁻¹ f the cost is ½ ‖u‖² + const.
+        """
+        self.levels.append(label)
+        n, k = self.free.shape[1], len(H)
+        L = np.linalg.cholesky(H)
+        first = np.zeros((n, k))
+        first[:k] = solve_triangular(L, np.eye(k), lower=True, check_finite=False).T
+        self._minimise(label, first, np.eye(n)[:, k:], -first @ (first[:k].T @ f))
+
+    def _minimise(self, label: str, to_u: Array, to_c: Array, start: Array) -> None:
+        """The level's QP in (u, c), w = start + to_u u + to_c c; moves to its solution and freezes it."""
+        rank = to_u.shape[1]
+        to_w = np.hstack([to_u, to_c])
+        rows, G, lower, upper = self._rows_on(self.free @ to_w, self.z + self.free @ start)
+        n = to_w.shape[1]
+        x = np.zeros(n)
+        multipliers = np.zeros(len(rows))
+        if n:
+            H = np.eye(n)
+            H[rank:, rank:] *= PROXIMAL
+            answer = self._repeat(label, H, G, lower, upper, slice(rank, n), slice(0, rank))
+            x, multipliers = answer.x, answer.multipliers / self._norms[rows]
+        self.z = self.z + self.free @ (start + to_w @ x)
         self.feasible = True
         self._charge(rows, multipliers)
         held = rows[np.abs(multipliers) > FELT * max(1.0, float(np.abs(x[:rank]).max(initial=0.0)))]
-        self._shrink(self.free @ Vt[rank:].T, held)
+        self._shrink(self.free @ to_c, held)
 
     def least_violation(self, label: str, soft: NDArray[np.bool_]) -> None:
         """Minimise ½ ‖s‖², the amounts by which the rows ``soft`` (a mask) give way, the others kept; then freeze them.
@@ -102,15 +127,15 @@ class Cascade:
         G[:, :r] = self.G[rows] @ self.free
         G[giving, r + np.arange(k)] = 1.0
         norms = np.linalg.norm(G, axis=1)
-        lower, upper = ((bound[rows] - self.G[rows] @ self.y) / norms for bound in (self.lower, self.upper))
+        lower, upper = ((bound[rows] - self.G[rows] @ self.z) / norms for bound in (self.lower, self.upper))
         H = np.eye(r + k)
         H[:r, :r] *= PROXIMAL
         answer = self._repeat(label, H, G / norms[:, None], lower, upper, slice(0, r), slice(r, None))
         slack, multipliers = answer.x[r:], answer.multipliers / norms
-        self.y = self.y + self.free @ answer.x[:r]
+        self.z = self.z + self.free @ answer.x[:r]
         gave = rows[giving]
         big = np.abs(slack) > 1e-7
-        value = self.G[gave] @ self.y
+        value = self.G[gave] @ self.z
         self.relaxed[gave[big]] = np.abs(slack[big])
         self.lower[gave] = np.where(big & (slack > 0.0), value, self.lower[gave])
         self.upper[gave] = np.where(big & (slack < 0.0), value, self.upper[gave])
@@ -118,25 +143,6 @@ class Cascade:
         self._charge(rows, multipliers)
         strong = np.abs(multipliers) > FELT * max(1.0, float(np.abs(slack).max(initial=0.0)))
         self._shrink(self.free, rows[strong])
-
-    def gauss(self, label: str, H: Array, f: Array) -> None:
-        """The last motion level: minimise ½ wᵀ H w + fᵀ w over y + free w; H is positive definite."""
-        self.levels.append(label)
-        rows, G, lower, upper = self._rows_on(self.free, self.y)
-        if not self.free.shape[1]:
-            return
-        answer = self._ask(QP(H, f, G, lower, upper, label))
-        self.y = self.y + self.free @ answer.x
-        self._charge(rows, answer.multipliers / self._norms[rows])
-
-    def _solve(self, label: str, to_w: Array, start: Array, rank: int) -> tuple[Array, Array, Indices]:
-        """The level's QP in (u, c); returns x, multipliers of the rows in their own units, and which rows they are."""
-        rows, G, lower, upper = self._rows_on(self.free @ to_w, self.y + self.free @ start)
-        n = to_w.shape[1]
-        H = np.eye(n)
-        H[rank:, rank:] *= PROXIMAL
-        answer = self._repeat(label, H, G, lower, upper, slice(rank, n), slice(0, rank))
-        return answer.x, answer.multipliers / self._norms[rows], rows
 
     def _repeat(self, label: str, H: Array, G: Array, lower: Array, upper: Array, prox: slice, kept: slice) -> Answer:
         """Solve with a proximal term on one part of x, again from where it arrived, until the other part stays."""
@@ -155,16 +161,16 @@ class Cascade:
                 break
         return answer
 
-    def _rows_on(self, basis: Array, y: Array) -> tuple[Indices, Array, Array, Array]:
-        """The inequality rows that can still be violated on ``y + basis x``: indices, unit rows and bounds."""
+    def _rows_on(self, basis: Array, z: Array) -> tuple[Indices, Array, Array, Array]:
+        """The inequality rows that can still be violated on ``z + basis x``: indices, unit rows and bounds."""
         rows = np.flatnonzero(np.isfinite(self.lower) | np.isfinite(self.upper))
         if self.feasible:  # the point is inside up to rounding: let it be inside exactly, or a level may find no room
-            value = self.G[rows] @ self.y
+            value = self.G[rows] @ self.z
             self.lower[rows] = np.minimum(self.lower[rows], value)
             self.upper[rows] = np.maximum(self.upper[rows], value)
         G = self.G[rows] @ basis
         norms = np.linalg.norm(G, axis=1)
-        offset = self.G[rows] @ y
+        offset = self.G[rows] @ z
         lengths = np.linalg.norm(self.G[rows], axis=1)
         lives = norms > VANISHED * lengths * np.abs(basis).max(initial=0.0)
         dead = ~lives

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from wbc.checks import Array
 from wbc.hierarchy import closed_form
@@ -30,6 +31,7 @@ class Solution:
 
     Attributes:
         vdot: accelerations (nv,).
+        f: contact forces (nf,), in the axes of their surfaces.
         torque: (nu,).
         closed: the solution of the equalities alone, with what each level decided.
         vdot_alone: accelerations (nv,) of the equalities alone.
@@ -42,6 +44,7 @@ class Solution:
     """
 
     vdot: Array
+    f: Array
     torque: Array
     closed: ClosedForm
     vdot_alone: Array
@@ -70,12 +73,14 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
     if method != "qp":
         vdot = rows.acceleration(closed.y)
-        torque = problem.torque(vdot)
-        if method == "closed_form" or _inside(problem, vdot, torque):
-            return Solution(vdot, torque, closed, vdot)
+        f = rows.contact_forces(vdot)
+        torque = problem.torque(vdot, f)
+        if method == "closed_form" or _inside(problem, vdot, f, torque):
+            return Solution(vdot, f, torque, closed, vdot)
     G, offset = rows.inequalities()
     lower, upper = problem.lower - offset, problem.upper - offset
-    if method == "qp":
+    n_internal = G.shape[1] - rows.n
+    if method == "qp" and not n_internal:
         answer, multipliers = whole_qp(rows, closed, G, lower, upper, solver)
         if answer.solved:
             solution = _solution(problem, rows, closed, answer.x, "qp", solver)
@@ -84,30 +89,46 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
             solution.levels, solution.iterations = ["gauss"], answer.iterations
             return solution
     else:
-        reduced = Cascade(closed.rest, closed.free, G, lower.copy(), upper.copy(), solver)
+        free = block_diag(closed.free, np.eye(n_internal))
+        z = np.concatenate([closed.rest, np.zeros(n_internal)])
+        reduced = Cascade(z, free, G, lower.copy(), upper.copy(), solver)
         try:
-            reduced.gauss("gauss", *soft_cost(rows, reduced.y, reduced.free))
+            reduced.gauss("gauss", *soft_cost(rows, closed.rest, closed.free))
+            _forces_last(reduced, n_internal)
             return _from_cascade(problem, rows, closed, reduced, "qp")
         except (InfeasibleError, SolverFailedError):
             pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
-    cascade = _cascade(problem, rows, closed, Cascade(np.zeros(rows.n), np.eye(rows.n), G, lower, upper, solver))
+    n = rows.n + n_internal
+    cascade = _cascade(problem, rows, closed, Cascade(np.zeros(n), np.eye(n), G, lower, upper, solver), n_internal)
     return _from_cascade(problem, rows, closed, cascade, "cascade")
 
 
-def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade) -> Cascade:
-    """Level after level under the limits; limits on accelerations give way where they clash with those on torques."""
-    layout = problem.layout
-    labels = ["hard"] * bool(layout.hard) + [f"strict {k + 1}" for k, level in enumerate(layout.levels) if level]
-    for label, where, split in zip(labels, rows.slices, closed.splits, strict=True):
-        A, b = rows.weighted(where)
+def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, n_internal: int) -> Cascade:
+    """Level after level under the limits; limits on accelerations give way where they clash with the others."""
+    n_acc = problem.layout.n_acc
+    for level, split in zip(rows.levels, closed.splits, strict=True):
+        A, b = level.weighted()
         A = np.vstack([A.T, split.tikhonov])
+        A = np.hstack([A, np.zeros((len(A), n_internal))])
         b = np.concatenate([b, np.zeros(len(split.tikhonov))])
-        level = partial(cascade.least_squares, label, A, b)
-        _with_limits_that_give_way(cascade, layout.n_acc, level)
-    _with_limits_that_give_way(
-        cascade, layout.n_acc, lambda: cascade.gauss("gauss", *soft_cost(rows, cascade.y, cascade.free))
-    )
+        _with_limits_that_give_way(cascade, n_acc, partial(cascade.least_squares, level.label, A, b))
+    A, b = np.eye(rows.n), np.zeros(rows.n)
+    if rows.soft is not None:
+        A_soft, b_soft = rows.soft.weighted()
+        A, b = np.vstack([A, A_soft.T]), np.concatenate([b, b_soft])
+    A = np.hstack([A, np.zeros((len(A), n_internal))])
+    _with_limits_that_give_way(cascade, n_acc, partial(cascade.least_squares, "gauss", A, b))
+    _forces_last(cascade, n_internal)
     return cascade
+
+
+def _forces_last(cascade: Cascade, n_internal: int) -> None:
+    """Share the load: internal forces as small as the cones and torque limits allow, the motion untouched."""
+    if n_internal:
+        n = len(cascade.z)
+        A = np.zeros((n_internal, n))
+        A[:, n - n_internal :] = np.eye(n_internal)
+        cascade.least_squares("forces", A, np.zeros(n_internal))
 
 
 def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Callable[[], None]) -> None:
@@ -125,19 +146,20 @@ def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Callable[[],
 
 
 def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:
-    solution = _solution(problem, rows, closed, cascade.y, route, cascade.solver)
+    solution = _solution(problem, rows, closed, cascade.z, route, cascade.solver)
     solution.price, solution.price_level, solution.levels = cascade.price, cascade.price_level, cascade.levels
     solution.relaxed, solution.iterations = cascade.relaxed, cascade.iterations
     return solution
 
 
-def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, y: Array, route: str, solver: Solver) -> Solution:
+def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, z: Array, route: str, solver: Solver) -> Solution:
     """Torques of a QP's answer, put inside the torque limits where rounding or a loose solver left them outside."""
-    vdot = rows.acceleration(y)
-    torque = problem.torque(vdot)
-    layout, clipped = problem.layout, 0.0
-    lower = problem.lower[layout.n_acc :] - problem.offset[layout.n_acc :]
-    upper = problem.upper[layout.n_acc :] - problem.offset[layout.n_acc :]
+    vdot = rows.acceleration(z[: rows.n])
+    f = rows.contact_forces(vdot, z[rows.n :])
+    torque = problem.torque(vdot, f)
+    first, clipped = problem.layout.n_in - problem.layout.n_tau, 0.0
+    lower = problem.lower[first:] - problem.offset[first:]
+    upper = problem.upper[first:] - problem.offset[first:]
     for row, low, high in zip(problem.G_torque, lower, upper, strict=True):
         entries = np.flatnonzero(row)
         if len(entries) == 1:
@@ -146,13 +168,13 @@ def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, y: Array, r
             inside = min(max(torque[i], low), high)
             clipped = max(clipped, abs(torque[i] - inside))
             torque[i] = inside
-    return Solution(vdot, torque, closed, rows.acceleration(closed.y), route, solver.name, clipped=clipped)
+    return Solution(vdot, f, torque, closed, rows.acceleration(closed.y), route, solver.name, clipped=clipped)
 
 
-def _inside(problem: Problem, vdot: Array, torque: Array) -> bool:
+def _inside(problem: Problem, vdot: Array, f: Array, torque: Array) -> bool:
     """Whether a solution satisfies every inequality; a NaN anywhere does not."""
     if not problem.layout.n_in:
         return True
-    values = problem.limit_values(vdot, torque)
+    values = problem.limit_values(vdot, f, torque)
     room = np.minimum(values - problem.lower, problem.upper - values)
     return bool(room.min() >= -INSIDE)

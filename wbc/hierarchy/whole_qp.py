@@ -1,4 +1,4 @@
-"""The whole stack as one M-weighted QP in Gauss coordinates, solved as it is: nothing eliminated or polished."""
+"""The whole stack as one M-weighted QP in Gauss coordinates, solved as it is: nothing polished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def whole_qp(
 ) -> tuple[Answer, Array]:
     """``min ½ ‖y‖² + Σ ½ w ‖A y + b‖²`` with the strict levels as equalities on orthonormal rows, and the limits.
 
-    Where this has a solution it is the lexicographic one: every strict level reaches what it would without limits.
+    Where this has a solution it is the lexicographic one: every strict level reaches what it would without limits. Only
+    for problems without internal forces, whose level comes after this one.
 
     Returns:
         The solver's answer, and the multipliers (m,) of the inequality rows in their own units.

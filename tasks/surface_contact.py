@@ -1,0 +1,76 @@
+"""SurfaceContact: a sole that may push and twist, but neither slide nor tip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from wbc import checks
+from wbc.checks import Array
+from wbc.cones import sole_cone
+from wbc.contact import Contact, ContactRows, steepest_across, surface_axes
+from wbc.errors import InputError
+from wbc.rows import Gains
+from wbc.terms import Terms
+
+
+class SurfaceContact(Contact):
+    """A rectangular sole rests on a surface: six motion rows, one wrench, the exact wrench cone with yaw friction.
+
+    Args:
+        name, frame, friction, normal, min_force, max_force, gains: as for every :class:`wbc.contact.Contact`; the frame
+            stands in the middle of the sole.
+        half_size: (X, Y) half length along ``forward`` and half width across it [m].
+        forward: (3,) direction of the sole's length in the frame; by default the first of the frame's axes that lies
+            along the surface when the contact is made.
+
+    Source: Caron, Pham and Nakamura (2015).
+    """
+
+    size = 6
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        frame: str,
+        half_size: Any,
+        friction: float | None = 0.7,
+        normal: Any = (0.0, 0.0, 1.0),
+        forward: Any = None,
+        min_force: float = 0.0,
+        max_force: float = float("inf"),
+        gains: Gains | None = None,
+    ) -> None:
+        self.half_size = checks.vector(half_size, f"contact {name!r}: half_size", 2)
+        if not (self.half_size > 0.0).all():
+            raise InputError(f"contact {name!r}: half_size is {self.half_size.tolist()}, expected positive lengths [m]")
+        self.forward = None if forward is None else checks.direction(forward, f"contact {name!r}: forward")
+        super().__init__(
+            name, frame=frame, friction=friction, normal=normal, min_force=min_force, max_force=max_force, gains=gains
+        )
+
+    def cone(self, friction: float) -> Array:
+        """The wrench cone of the sole at its middle."""
+        return sole_cone(friction, *self.half_size)
+
+    def rows(self, terms: Terms) -> ContactRows:
+        """Motion of the sole and its wrench, both in the surface's axes."""
+        frame = terms.frame(self.frame)
+        if self.forward is None:
+            # which axis that is, is decided once; afterwards it turns with the sole
+            across = int(terms.held(self.name, np.array(steepest_across(self._normal, frame)), "forward"))
+            forward = frame.rotation[:, across]
+        else:
+            forward = frame.rotation.dot(self.forward)
+        axes = surface_axes(self._normal, forward)
+        b = frame.Jdot_v + self.gains.kd * frame.velocity
+        b[:3] -= self.gains.kp * (terms.held(self.name, frame.position, "place") - frame.position)
+        turned = terms.held(self.name, frame.rotation, "rotation").dot(frame.rotation.T)
+        b[3:] -= self.gains.kp * pin.log3(turned)
+        J = np.empty_like(frame.J)
+        J[:3], J[3:] = axes.T.dot(frame.J[:3]), axes.T.dot(frame.J[3:])
+        local = np.concatenate([axes.T.dot(b[:3]), axes.T.dot(b[3:])])
+        return ContactRows(J, local, axes)

@@ -1,0 +1,75 @@
+"""Elimination of contact forces: the base rows give f as a function of v̇ and of the internal forces λ."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from wbc.checks import Array
+from wbc.problem import Problem
+
+RANK_TOLERANCE = 1e-9
+
+
+class ContactForces:
+    """``f = f₀ + R^-½ (B̃⁺ (M_b v̇ + h_b − B f₀) + N λ)``, with B the base rows of Jᵀ and B̃ = B R^-½.
+
+    The base has no motors: ``M_b v̇ + h_b = B f``. λ = 0 shares the load nearest to f₀ in the metric R, since N is
+    orthogonal to the rows of B̃. Where the contacts cannot carry some direction of the base, L spans it, and
+    ``Lᵀ (M_b v̇ + h_b) = 0`` is a condition on the motion.
+
+    Attributes:
+        L: (nb, nb − rank) directions of the base that no contact carries.
+        base: (nf, nb) R^-½ B̃⁺.
+        internal: (nf, n_λ) R^-½ N.
+    """
+
+    __slots__ = ("L", "base", "internal", "offset", "problem")
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        layout = problem.layout
+        nb = len(layout.unactuated)
+        active = np.flatnonzero(problem.active)
+        scale = 1.0 / problem.root_weight_f[active]
+        Bt = problem.J[np.ix_(active, layout.unactuated)] * scale[:, None]  # (n_active, nb)
+        base, internal, self.L = _pseudoinverse(Bt, nb)
+        self.base = np.zeros((layout.nf, nb))
+        self.internal = np.zeros((layout.nf, internal.shape[1]))
+        self.base[active] = scale[:, None] * base
+        self.internal[active] = scale[:, None] * internal
+        f0 = problem.f0 * problem.active
+        self.offset = f0 + self.base @ (problem.h[layout.unactuated] - f0 @ problem.J[:, layout.unactuated])
+
+    def dynamics(self) -> tuple[Array, Array]:
+        """Rows on v̇ (k, nv) and offsets (k,) of what no contact carries."""
+        p, unactuated = self.problem, self.problem.layout.unactuated
+        return self.L.T @ p.M[unactuated], self.L.T @ p.h[unactuated]
+
+    def of(self, vdot: Array, internal: Array | None = None) -> Array:
+        """Forces (nf,) at an acceleration, with internal forces λ (zero where left out)."""
+        f: Array = self.offset + self.base @ (self.problem.M[self.problem.layout.unactuated] @ vdot)
+        return f if internal is None else f + self.internal @ internal
+
+    def on_acceleration(self) -> Array:
+        """∂f/∂v̇ (nf, nv)."""
+        result: Array = self.base @ self.problem.M[self.problem.layout.unactuated]
+        return result
+
+
+def _pseudoinverse(Bt: Array, nb: int) -> tuple[Array, Array, Array]:
+    """B̃⁺ (n, nb), null space (n, n − rank) and left null space (nb, nb − rank) of B̃, from B̃ᵀ (n, nb)."""
+    n = len(Bt)
+    if n >= nb > 0:
+        qr, tau, _, _ = lapack.dgeqrf(Bt)
+        diagonal = np.abs(np.diagonal(qr[:nb]))
+        if diagonal.min() > 1e-6 * diagonal.max():  # full rank without a doubt: B̃⁺ = Q₁ R⁻ᵀ
+            full = np.zeros((n, n), order="F")
+            full[:, :nb] = qr
+            Q = lapack.dorgqr(full, tau)[0]
+            inverse = lapack.dtrtrs(qr[:nb], np.eye(nb))[0]
+            return Q[:, :nb] @ inverse.T, Q[:, nb:], np.zeros((nb, 0))
+    V, sigma, Ut = np.linalg.svd(Bt, full_matrices=True)
+    rank = int((sigma > RANK_TOLERANCE * sigma.max(initial=0.0)).sum()) if n and nb else 0
+    U = Ut.T
+    return (V[:, :rank] / sigma[:rank]) @ U[:, :rank].T, V[:, rank:], U[:, rank:]
