@@ -76,7 +76,7 @@ class JointLimits:
         crossed = lower > upper
         if crossed.any():  # a range too narrow for this speed and period: one value, between the two
             lower[crossed] = upper[crossed] = 0.5 * (lower + upper)[crossed]
-        return Rows(terms.identity, terms.zero_velocity, lower, upper)
+        return Rows(terms.identity, terms.zero_velocity, lower=lower, upper=upper)
 
     def _prepare(self, robot: Any, dt: float) -> None:
         """Constants of one robot: limits that act, and the braking that is counted on."""
@@ -96,7 +96,10 @@ class JointLimits:
 def _positive(value: Any, name: str) -> float | Array:
     if np.ndim(value) == 0:
         return math.inf if value == math.inf else checks.scalar(value, name, lower=0.0, strict=True)
-    values = np.array(value, dtype=np.float64)
+    try:
+        values = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: expected positive numbers, got {value!r}") from error
     if values.ndim != 1 or not (values > 0.0).all():
         raise InputError(f"{name} is {values.tolist()}, expected positive numbers")
     return values

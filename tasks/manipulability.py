@@ -8,7 +8,7 @@ import numpy as np
 
 from wbc import checks
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask
+from wbc.task import MotionTask, Target, text
 from wbc.terms import Terms
 
 SOFTENING = 0.01  # ε: singular values far below this (m/rad) no longer steepen the slope
@@ -33,6 +33,9 @@ class ManipulabilityTask(MotionTask):
     dim = None
     angular = True
 
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+
     def __init__(
         self, name: str, *, frame: str, gains: Gains | None = None, axes: Any = (1, 1, 1, 1, 1, 1), mask: Any = None
     ) -> None:
@@ -42,12 +45,12 @@ class ManipulabilityTask(MotionTask):
 
     def manipulability(self, terms: Terms) -> float:
         """``w`` at this tick."""
-        J = terms.frame(self.frame).J[self._axes]
+        J = terms.frame(self._frame).J[self._axes]
         return 0.5 * float(np.linalg.slogdet(J @ J.T + SOFTENING**2 * np.eye(len(J)))[1])
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """The gradient of w as an error on the joints."""
-        J = terms.frame(self.frame).J
+        J = terms.frame(self._frame).J
         return Kinematics(self._gradient(J), -terms.v, terms.identity, terms.zero_velocity)
 
     def _gradient(self, J: Any) -> Any:

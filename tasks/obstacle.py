@@ -11,7 +11,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask
+from wbc.task import MotionTask, Target, text
 from wbc.terms import Terms
 
 
@@ -50,6 +50,20 @@ class HalfSpace:
         return float(self.normal @ (point - self.point)), self.normal
 
 
+def _sphere_or_half_space(value: Any, label: str) -> Sphere | HalfSpace:
+    if not isinstance(value, Sphere | HalfSpace):
+        raise InputError(f"{label}: expected a Sphere or a HalfSpace, got {value!r}")
+    return value
+
+
+def _not_negative(value: Any, label: str) -> float:
+    return checks.scalar(value, label, lower=0.0)
+
+
+def _positive(value: Any, label: str) -> float:
+    return checks.scalar(value, label, lower=0.0, strict=True)
+
+
 class ObstacleTask(MotionTask):
     """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s Jᵀn − kd s v`` inside the clearance, zero outside.
 
@@ -70,6 +84,15 @@ class ObstacleTask(MotionTask):
     dim = None
     angular = True
 
+    _frame: str
+    _obstacle: Sphere | HalfSpace
+    _radius: float
+    _clearance: float
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+    obstacle: Any = Target(_sphere_or_half_space, "Sphere or HalfSpace", required=True)
+    radius: Any = Target(_not_negative, "radius [m]", required=True)
+    clearance: Any = Target(_positive, "distance [m]", required=True)
+
     def __init__(
         self,
         name: str,
@@ -82,21 +105,19 @@ class ObstacleTask(MotionTask):
         mask: Any = None,
     ) -> None:
         super().__init__(name, gains=gains, mask=mask)
-        if not isinstance(obstacle, Sphere | HalfSpace):
-            raise InputError(f"task {name!r}: obstacle: expected a Sphere or a HalfSpace, got {obstacle!r}")
         self.frame = frame
         self.obstacle = obstacle
-        self.radius = checks.scalar(radius, f"task {name!r}: radius", lower=0.0)
-        self.clearance = checks.scalar(clearance, f"task {name!r}: clearance", lower=0.0, strict=True)
+        self.radius = radius
+        self.clearance = clearance
 
     def distance(self, terms: Terms) -> float:
         """Distance between the ball's surface and the obstacle's at this tick [m]."""
-        return self.obstacle.distance(terms.frame(self.frame).position)[0] - self.radius
+        return self._obstacle.distance(terms.frame(self._frame).position)[0] - self._radius
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """The push as an error on the joints."""
-        frame = terms.frame(self.frame)
-        distance, away = self.obstacle.distance(frame.position)
-        e = max(0.0, self.clearance - (distance - self.radius))
-        s = min(1.0, e / self.clearance)
+        frame = terms.frame(self._frame)
+        distance, away = self._obstacle.distance(frame.position)
+        e = max(0.0, self._clearance - (distance - self._radius))
+        s = min(1.0, e / self._clearance)
         return Kinematics((e * s) * away.dot(frame.J[:3]), -s * terms.v, terms.identity, terms.zero_velocity)

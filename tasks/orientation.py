@@ -10,7 +10,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers
+from wbc.task import MotionTask, Target, numbers, text
 from wbc.terms import Terms
 
 
@@ -44,6 +44,8 @@ class OrientationTask(MotionTask):
 
     dim = 3
     angular = True
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(rotation_target, "rotation (3, 3)")
     target_velocity: Any = Target(numbers(3), "angular velocity (3,) [rad/s]")
     target_acceleration: Any = Target(numbers(3), "angular acceleration (3,) [rad/s²]")
@@ -54,7 +56,7 @@ class OrientationTask(MotionTask):
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the angular velocity of the frame."""
-        frame = terms.frame(self.frame)
+        frame = terms.frame(self._frame)
         target = self.held(terms, frame.rotation)
         error = pin.log3(target.dot(frame.rotation.T))
         return Kinematics(error, self.velocity_gap(frame.velocity[3:]), frame.J[3:], frame.Jdot_v[3:])

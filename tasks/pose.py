@@ -11,7 +11,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers
+from wbc.task import MotionTask, Target, numbers, text
 from wbc.terms import Terms
 
 
@@ -51,6 +51,8 @@ class PoseTask(MotionTask):
 
     dim = 6
     angular = (False, False, False, True, True, True)
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(pose_target, "pose, pin.SE3", give=se3)
     target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
     target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")
@@ -61,7 +63,7 @@ class PoseTask(MotionTask):
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the twist of the frame in world axes at its origin."""
-        frame = terms.frame(self.frame)
+        frame = terms.frame(self._frame)
         target = self._target
         if target is None:
             position = terms.held(self.name, frame.position, "position")

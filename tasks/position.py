@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers
+from wbc.task import MotionTask, Target, numbers, text
 from wbc.terms import Terms
 
 
@@ -27,6 +27,8 @@ class PositionTask(MotionTask):
     """
 
     dim = 3
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(numbers(3), "position (3,) [m]")
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
@@ -37,6 +39,6 @@ class PositionTask(MotionTask):
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the linear velocity of the frame's origin."""
-        frame = terms.frame(self.frame)
+        frame = terms.frame(self._frame)
         target = self.held(terms, frame.position)
         return Kinematics(target - frame.position, self.velocity_gap(frame.velocity[:3]), frame.J[:3], frame.Jdot_v[:3])

@@ -28,9 +28,9 @@ class PostureTask(MotionTask):
 
     dim = None
     angular = True
-    target: Any = Target(checks.vector, "configuration (nq,)")
-    target_velocity: Any = Target(checks.vector, "velocity (nv,)")
-    target_acceleration: Any = Target(checks.vector, "acceleration (nv,)")
+    target: Any = Target(checks.vector, "configuration (nq,)", size="nq")
+    target_velocity: Any = Target(checks.vector, "velocity (nv,)", size="nv")
+    target_acceleration: Any = Target(checks.vector, "acceleration (nv,)", size="nv")
 
     def __init__(self, name: str, *, target: Any = None, gains: Gains | None = None, mask: Any = None) -> None:
         super().__init__(name, gains=gains, mask=mask)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wbc import checks
-from wbc.errors import InputError
 from wbc.rows import Rows
-from wbc.task import Target
+from wbc.task import Target, fit_targets, text
 from wbc.terms import Terms
 
 
@@ -28,18 +27,20 @@ class TorqueTask:
     """
 
     _target: Any
-    target: Any = Target(checks.vector, "torque (nu,) [N m]")
+    target: Any = Target(checks.vector, "torque (nu,) [N m]", size="nu")
 
     def __init__(self, name: str, *, target: Any = None) -> None:
-        if not isinstance(name, str) or not name:
-            raise InputError(f"a task's name must be a text that is not empty, got {name!r}")
-        self.name = name
+        self._name = text(name, "a task's name")
         self.target = target
 
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self._name
+
     def check(self, terms: Terms) -> None:
-        """Refuse a target of the wrong length when the task is placed."""
-        if self.target is not None:
-            checks.vector(self.target, f"task {self.name!r}: target", terms.robot.nu)
+        """Refuse a target of the wrong length when the task is placed, and from then on."""
+        self._sizes = fit_targets(self, terms.robot)
 
     def rows(self, terms: Terms) -> Rows:
         """``τ − τ₀ = 0`` for every actuated coordinate."""

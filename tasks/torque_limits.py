@@ -6,6 +6,7 @@ from typing import Any
 
 from wbc import checks
 from wbc.rows import Rows
+from wbc.task import text
 from wbc.terms import Terms
 
 
@@ -18,8 +19,22 @@ class TorqueLimits:
     """
 
     def __init__(self, *, scale: float = 1.0, name: str = "torque") -> None:
-        self.name = name
-        self.scale = checks.scalar(scale, "TorqueLimits: scale", lower=0.0)
+        self._name = text(name, "TorqueLimits: name")
+        self.scale = scale
+
+    @property
+    def name(self) -> str:
+        """The limit's name."""
+        return self._name
+
+    @property
+    def scale(self) -> float:
+        """Factor on the robot's limits; may be assigned at any time."""
+        return self._scale
+
+    @scale.setter
+    def scale(self, value: float) -> None:
+        self._scale = checks.scalar(value, "TorqueLimits: scale", lower=0.0)
 
     def elements(self, robot: Any) -> tuple[str, ...]:
         """The joints, in torque order."""
@@ -29,6 +44,6 @@ class TorqueLimits:
     def rows(self, terms: Terms) -> Rows:
         """``−τ_max ≤ τ ≤ τ_max``; inf where there is no limit."""
         bounds = terms.robot.torque_limits
-        if self.scale != 1.0:
-            bounds = self.scale * bounds
-        return Rows(terms.identity_torque, terms.zero_torque, -bounds, bounds, on="torque")
+        if self._scale != 1.0:
+            bounds = self._scale * bounds
+        return Rows(terms.identity_torque, terms.zero_torque, lower=-bounds, upper=bounds, on="torque")

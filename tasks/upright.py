@@ -10,7 +10,7 @@ import numpy as np
 from wbc import checks
 from wbc.checks import Array
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers
+from wbc.task import MotionTask, Target, numbers, text
 from wbc.terms import Terms
 
 
@@ -41,8 +41,10 @@ class UprightTask(MotionTask):
     angular = True
     _axis: Array
     _direction: Array
-    axis: Any = Target(checks.direction, "unit vector (3,) in the frame")
-    direction: Any = Target(checks.direction, "unit vector (3,) in the world")
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+    axis: Any = Target(checks.direction, "unit vector (3,) in the frame", required=True)
+    direction: Any = Target(checks.direction, "unit vector (3,) in the world", required=True)
     target_velocity: Any = Target(numbers(2), "rotation rate (2,) [rad/s]")
     target_acceleration: Any = Target(numbers(2), "rotation acceleration (2,) [rad/s²]")
 
@@ -63,7 +65,7 @@ class UprightTask(MotionTask):
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the angular velocity of the frame about b₁ and b₂."""
-        frame = terms.frame(self.frame)
+        frame = terms.frame(self._frame)
         axis = self._axis
         across = frame.rotation.dot(orthogonal_pair(axis)).T  # rows b₁, b₂ in world axes
         # a × d = |·| n lies across a, so that its two components along b₁ and b₂ are all of it

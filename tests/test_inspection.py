@@ -202,7 +202,7 @@ def test_missing_meshes_are_listed_and_are_not_fatal(tmp_path):
     assert alone.usable and not alone.warnings
     note = next(f for f in alone.findings if f.where == "meshes")
     assert note.fix.startswith(f"for pictures: package_dirs=({str(folder)!r},)")
-    assert inspect(path, [folder]).missing_meshes == ("package://pkg/gone.stl", "meshes/gone.STL")
+    assert inspect(path, package_dirs=[folder]).missing_meshes == ("package://pkg/gone.stl", "meshes/gone.STL")
 
 
 def test_a_base_with_mass_is_said_to_be_bolted():

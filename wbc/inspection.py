@@ -71,7 +71,7 @@ class Findings:
         return not self.errors
 
 
-def inspect(path_or_text_or_robot: str | Path | Robot, package_dirs: Sequence[str | Path] = ()) -> Findings:
+def inspect(path_or_text_or_robot: str | Path | Robot, *, package_dirs: Sequence[str | Path] = ()) -> Findings:
     """Look at a robot as a controller sees it, even at one that :meth:`wbc.Robot.from_urdf` refuses.
 
     Args:

@@ -104,7 +104,7 @@ def turn(start: Any, axis: Any, angle: float, duration: float) -> Turning:
     return _turning(start, axis, theta)
 
 
-def swing(start: Any, axis: Any, amplitude: float, period: float, ramp: float = 1.0) -> Turning:
+def swing(start: Any, axis: Any, amplitude: float, period: float, *, ramp: float = 1.0) -> Turning:
     """Turn a rotation (3, 3) to and fro about a world axis: ``θ(t) = amplitude sin φ(t)``, started smoothly."""
     size = checks.scalar(amplitude, "amplitude")
     phase = _phase(2.0 * math.pi / checks.scalar(period, "period", lower=0.0, strict=True), ramp)
@@ -119,6 +119,7 @@ def swing(start: Any, axis: Any, amplitude: float, period: float, ramp: float = 
 
 def figure(
     centre: Any,
+    *,
     size: Any = (0.1, 0.2, 0.1),
     speed: float = 0.8,
     frequencies: Any = (2, 1, 3),

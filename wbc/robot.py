@@ -23,7 +23,7 @@ from wbc.loading import home_of, lock_joints, refuse_singular_mass_matrix, set_a
 ROOTS = ("fixed", "free", "planar")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Robot:
     """A robot as the controller sees it: ``M(q) v̇ + h(q, v) = Sᵀ τ + Jcᵀ f`` with limits and a home.
 
@@ -53,6 +53,12 @@ class Robot:
     description: Description | None = None
     warnings: tuple[str, ...] = ()
     velocity_names: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name in ("home", "actuated", "torque_limits", "position_limits", "velocity_limits"):
+            value = np.array(getattr(self, name))
+            value.flags.writeable = False  # a robot is handed to many, and none may change it for the others
+            object.__setattr__(self, name, value)
 
     @property
     def nq(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ class Rows:
 
     A: Array
     b: Array
+    _: KW_ONLY
     lower: Array | None = None
     upper: Array | None = None
     on: On = "acceleration"

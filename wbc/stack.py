@@ -69,7 +69,7 @@ class Stack:
         places += [(f"strict level {k + 1}", task) for k, level in enumerate(self.strict) for task, _ in level]
         places += [("soft", task) for task, _ in self.soft]
         for place, task in places:
-            if not isinstance(task, Task) or isinstance(task, type):
+            if not isinstance(task, Task) or isinstance(task, type | Limit):
                 raise StackError(f"{place}: expected a task such as PositionTask(...), got {task!r}")
         for limit in self.limits:
             if not isinstance(limit, Limit) or isinstance(limit, type):

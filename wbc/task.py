@@ -40,11 +40,32 @@ class Limit(Protocol):
 
 
 class Target:
-    """A checked, copied attribute: assignment runs ``check(value, label)``; ``None`` until it is first set."""
+    """A checked, copied attribute: assignment runs ``check(value, label)``; ``None`` until it is first set.
 
-    def __init__(self, check: Callable[[Any, str], Any], doc: str, give: Callable[[Any], Any] | None = None) -> None:
+    Args:
+        check: returns a checked copy, or raises.
+        doc: what the value is.
+        give: makes what is handed out of what is kept.
+        size: ``"nq"``, ``"nv"`` or ``"nu"`` where the length is the robot's; it is known once the task is placed.
+        required: whether ``None`` is refused.
+        fixed: whether the value must stay once the task is placed.
+    """
+
+    def __init__(
+        self,
+        check: Callable[[Any, str], Any],
+        doc: str,
+        *,
+        give: Callable[[Any], Any] | None = None,
+        size: str = "",
+        required: bool = False,
+        fixed: bool = False,
+    ) -> None:
         self.check = check
         self.give = give
+        self.size = size
+        self.required = required
+        self.fixed = fixed
         self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -59,7 +80,39 @@ class Target:
         return self.give(value)
 
     def __set__(self, task: Any, value: Any) -> None:
-        task.__dict__[self.slot] = None if value is None else self.check(value, f"task {task.name!r}: {self.name}")
+        label = f"task {task.name!r}: {self.name}"
+        if value is None and self.required:
+            raise InputError(f"{label} is None, expected a {self.__doc__}")
+        checked = None if value is None else self.check(value, label)
+        sizes = task.__dict__.get("_sizes", {})
+        self.fit(checked, label, sizes)
+        if self.fixed and sizes and checked != task.__dict__[self.slot]:
+            raise InputError(f"{label} stays {task.__dict__[self.slot]!r} once a controller uses it; make a new task")
+        task.__dict__[self.slot] = checked
+
+    def fit(self, value: Any, label: str, sizes: dict[str, int]) -> None:
+        """Refuse a value whose length is not the robot's."""
+        expected = sizes.get(self.size)
+        if expected is not None and value is not None and len(value) != expected:
+            raise InputError(f"{label} has length {len(value)}, expected {self.size}={expected}")
+
+
+def fit_targets(task: Any, robot: Any) -> dict[str, int]:
+    """Refuse targets of a length that is not the robot's; returns its sizes, which the task keeps once it is placed."""
+    sizes = {"nq": robot.nq, "nv": robot.nv, "nu": robot.nu}
+    for owner in type(task).__mro__:
+        for attribute in vars(owner).values():
+            if isinstance(attribute, Target):
+                value = task.__dict__.get(attribute.slot)
+                attribute.fit(value, f"task {task.name!r}: {attribute.name}", sizes)
+    return sizes
+
+
+def text(value: Any, label: str) -> str:
+    """A name: a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{label} must be a text that is not empty, got {value!r}")
+    return value
 
 
 def numbers(length: int) -> Callable[[Any, str], Array]:
@@ -87,9 +140,8 @@ class MotionTask(ABC):
     angular: ClassVar[bool | tuple[bool, ...]] = False
 
     def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None) -> None:
-        if not isinstance(name, str) or not name:
-            raise InputError(f"a task's name must be a text that is not empty, got {name!r}")
-        self._name = name
+        self._name = text(name, "a task's name")
+        self._sizes: dict[str, int] = {}
         self._rows: NDArray[np.intp] | None = None
         self.gains = Gains.critical(100.0) if gains is None else gains
         self.mask = mask
@@ -113,8 +165,9 @@ class MotionTask(ABC):
         if not isinstance(value, Gains):
             raise InputError(f"task {self._name!r}: gains: expected Gains(kp, kd), got {value!r}")
         for label, gain in (("kp", value.kp), ("kd", value.kd)):
-            if self.dim is not None and isinstance(gain, np.ndarray) and len(gain) != self.dim:
-                raise InputError(f"task {self._name!r}: gains.{label} has length {len(gain)}, expected {self.dim}")
+            dim = self._sizes.get("nv") if self.dim is None else self.dim
+            if dim is not None and isinstance(gain, np.ndarray) and len(gain) != dim:
+                raise InputError(f"task {self._name!r}: gains.{label} has length {len(gain)}, expected {dim}")
         self._gains = value
 
     @property
@@ -124,11 +177,13 @@ class MotionTask(ABC):
 
     @mask.setter
     def mask(self, value: Any) -> None:
-        if value is not None:
-            length = self.dim if self.dim is not None else len(value)
-            self._rows = checks.mask(value, f"task {self._name!r}: mask", length)
-        else:
-            self._rows = None
+        label, dim = f"task {self._name!r}: mask", self._sizes.get("nv") if self.dim is None else self.dim
+        rows = None if value is None else checks.mask(value, label, np.size(value) if dim is None else dim)
+        if self._sizes:  # the rows have their places in a problem
+            before, after = (dim if kept is None else len(kept) for kept in (self._rows, rows))
+            if before != after:
+                raise InputError(f"{label} keeps {after} rows, the controller was made for {before}; make a new task")
+        self._rows = rows
         self._mask = None if value is None else tuple(float(entry) for entry in value)
 
     _target: Any = None
@@ -164,8 +219,11 @@ class MotionTask(ABC):
 
     def check(self, terms: Terms) -> None:
         """Refuse kinematics that do not fit each other, the task's ``dim`` or the robot, once, when it is placed."""
-        kinematics = self.kinematics(terms)
         nv = terms.robot.nv
+        if self._mask is not None and self.dim is None and len(self._mask) != nv:
+            raise InputError(f"task {self._name!r}: mask has length {len(self._mask)}, expected {nv}")
+        sizes = fit_targets(self, terms.robot)
+        kinematics = self.kinematics(terms)
         dim = nv if self.dim is None else self.dim
         expected = {"error": (dim,), "velocity_error": (dim,), "J": (dim, nv), "Jdot_v": (dim,)}
         for label, shape in expected.items():
@@ -178,8 +236,7 @@ class MotionTask(ABC):
         for label, gain in (("kp", self._gains.kp), ("kd", self._gains.kd)):
             if isinstance(gain, np.ndarray) and len(gain) != dim:
                 raise InputError(f"task {self._name!r}: gains.{label} has length {len(gain)}, expected {dim}")
-        if self._mask is not None and len(self._mask) != dim:
-            raise InputError(f"task {self._name!r}: mask has length {len(self._mask)}, expected {dim}")
+        self._sizes = sizes
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"

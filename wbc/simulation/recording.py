@@ -6,7 +6,7 @@ import json
 import math
 import zipfile
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,7 @@ class Recording:
     torque_limits: Array
     velocity_names: tuple[str, ...]
     velocity_limits: Array
+    _: KW_ONLY
     robot: str = ""
     scenario: str = ""
     finished: bool = True

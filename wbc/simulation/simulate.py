@@ -88,6 +88,7 @@ def simulate(
     ticks = round(checks.scalar(duration, "duration", lower=0.0, strict=True) / dt)
     if ticks < 1:
         raise InputError(f"duration is {duration:g} s, expected at least one control period of {dt:g} s")
+    checks.flag(progress, "progress"), checks.flag(realtime, "realtime")
     world = physics_by_name(physics, robot, substeps) if isinstance(physics, str) else physics
     world.reset(State(robot.home, np.zeros(robot.nv)) if start is None else start)
     if hasattr(controller, "reset"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wbc import checks
 from wbc.checks import Array
 from wbc.robot import Robot
 from wbc.simulation.coordinates import Coordinates
@@ -41,6 +42,7 @@ class MujocoWorld:
         self._mujoco = optional("mujoco", "sim")
         self.robot = robot
         self.substeps = checked_substeps(substeps)
+        checks.flag(losses, "losses"), checks.flag(joint_limits, "joint_limits")
         self.model, self.data = mujoco_model(robot, losses=losses, joint_limits=joint_limits)
         self.coordinates = Coordinates(robot.model, self.model)
         self._pushes = Pushes(robot)
