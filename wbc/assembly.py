@@ -91,9 +91,7 @@ class Assembler:
             row += len(cone)
             p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
             p.f0[part.start + 2] = robot.mass * GRAVITY / total
-        p.root_weight_f /= np.sqrt(
-            robot.mass
-        )  # forces in the order of accelerations: only the conditioning depends on it
+        p.root_weight_f /= np.sqrt(robot.mass)  # only the conditioning depends on it
 
     def _place_contact(self, rows: ContactRows, part: Part, index: int) -> None:
         p = self.problem

@@ -30,7 +30,7 @@ def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
     """
     layout = problem.layout
     W = metric_matrix(problem, metric)
-    soft, nv, nf = layout.soft_rows, layout.nv, layout.nf
+    soft, nf = layout.soft_rows, layout.nf
     weights = layout.root_weights[soft] ** 2
     A_soft = problem.A[soft]
     R = FORCE_WEIGHT * problem.root_weight_f**2
