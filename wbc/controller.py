@@ -137,7 +137,8 @@ class Controller:
         report = Report(problem, solution, vdot, self._nominal_names, trouble, started)
         if self.gravity == "excluded":
             torque = torque - terms.gravity()[self.robot.actuated]
-        self._last = Command(torque, vdot, report)
+        # copies: what a user does to a command must not reach the report, which is computed when it is read
+        self._last = Command(torque.copy(), vdot.copy(), report)
         return self._last
 
     def errors(self) -> dict[str, Array]:
