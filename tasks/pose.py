@@ -66,8 +66,8 @@ class PoseTask(MotionTask):
         frame = terms.frame(self._frame)
         target = self._target
         if target is None:
-            position = terms.held(self.name, frame.position, "position")
-            rotation = terms.held(self.name, frame.rotation, "rotation")
+            position = terms.held(self.name, frame.position, what="position")
+            rotation = terms.held(self.name, frame.rotation, what="rotation")
         else:
             position, rotation = target
         error = np.empty(6)

@@ -135,7 +135,7 @@ class Terms:
         result: Array = pin.computeGeneralizedGravity(self._model, self._model.createData(), self.q).copy()
         return result
 
-    def held(self, task: str, value: Array, what: str = "target") -> Array:
+    def held(self, task: str, value: Array, *, what: str = "target") -> Array:
         """What ``task`` saw at its first tick; ``value`` is remembered where it has seen nothing yet."""
         key = (task, what)
         seen = self._held.get(key)
