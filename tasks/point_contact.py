@@ -46,8 +46,8 @@ class PointContact(Contact):
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the point and its force, both in the surface's axes."""
         frame = terms.frame(self.frame)
-        forward = terms.held(self.name, frame.rotation[:, steepest_across(self._normal, frame)], "forward")
+        forward = terms.held(self.name, frame.rotation[:, steepest_across(self._normal, frame)], what="forward")
         axes = surface_axes(self._normal, forward)
-        gap = terms.held(self.name, frame.position, "place") - frame.position
+        gap = terms.held(self.name, frame.position, what="place") - frame.position
         b = frame.Jdot_v[:3] - self.gains.kp * gap + self.gains.kd * frame.velocity[:3]
         return ContactRows(axes.T.dot(frame.J[:3]), axes.T.dot(b), axes)

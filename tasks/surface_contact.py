@@ -61,14 +61,14 @@ class SurfaceContact(Contact):
         frame = terms.frame(self.frame)
         if self.forward is None:
             # which axis that is, is decided once; afterwards it turns with the sole
-            across = int(terms.held(self.name, np.array(steepest_across(self._normal, frame)), "forward"))
+            across = int(terms.held(self.name, np.array(steepest_across(self._normal, frame)), what="forward"))
             forward = frame.rotation[:, across]
         else:
             forward = frame.rotation.dot(self.forward)
         axes = surface_axes(self._normal, forward)
         b = frame.Jdot_v + self.gains.kd * frame.velocity
-        b[:3] -= self.gains.kp * (terms.held(self.name, frame.position, "place") - frame.position)
-        turned = terms.held(self.name, frame.rotation, "rotation").dot(frame.rotation.T)
+        b[:3] -= self.gains.kp * (terms.held(self.name, frame.position, what="place") - frame.position)
+        turned = terms.held(self.name, frame.rotation, what="rotation").dot(frame.rotation.T)
         b[3:] -= self.gains.kp * pin.log3(turned)
         J = np.empty_like(frame.J)
         J[:3], J[3:] = axes.T.dot(frame.J[:3]), axes.T.dot(frame.J[3:])
