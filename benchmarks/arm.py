@@ -28,7 +28,7 @@ __all__ = ["Growth", "Row", "growth", "print_table", "replace_section", "run"]
 
 ROBOTS = ("panda", "ur5", "chain7", "chain14", "chain28", "chain56")
 QUICK_ROBOTS = ("panda", "ur5", "chain7", "chain14")
-BLOCKS, LENGTH, SECONDS = 20, 27, 0.2  # blocks of a run, ticks of a block, and what one contender may take in all
+BLOCKS, LENGTH, SECONDS = 20, 27, 0.12  # blocks of a run, ticks of a block, and what one contender may take in all
 QUICK_BLOCKS, QUICK_LENGTH, QUICK_SECONDS = 3, 8, 0.01
 
 

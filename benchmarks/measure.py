@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class Samples:
     limit_violation: float = 0.0
     failed: int = 0
     ticks: int = 0
+    spent: float = 0.0  # processor time [s]
 
     def judge(self, outcome: Outcome, truth: Truth) -> None:
         """Compare one answer with the truth."""
@@ -67,8 +69,8 @@ def measure(
         contenders: who; whose turn is first moves on by one each block.
         judge: finds the truth of each block first, unmeasured.
         blocks: consecutive moments.
-        seconds: processor time that one contender may take in all; who is slower sees fewer ticks of each block, but
-            one at least.
+        seconds: processor time that one contender may take in all; who is slower sees fewer ticks, or
+            none, of some blocks.
         advance: called after each block.
     """
     samples = [Samples(contender) for contender in contenders]
@@ -80,23 +82,29 @@ def measure(
         count += len(truths)
         first = k % len(samples)
         for mine in samples[first:] + samples[:first]:
-            _run_block(mine, block, truths, seconds / len(blocks))
+            allowed = seconds * (k + 1) / len(blocks)
+            if mine.spent > allowed and mine is not samples[0]:  # the baseline of the ratios is in every block
+                mine.block_ns.append(math.nan)
+            else:
+                _run_block(mine, block, truths, allowed)
         advance()
     return Measured(samples, active / count, conflict / count)
 
 
-def _run_block(mine: Samples, block: Sequence[Moment], truths: Sequence[Truth], seconds: float) -> None:
+def _run_block(mine: Samples, block: Sequence[Moment], truths: Sequence[Truth], allowed: float) -> None:
+    """Run a block until the time that is allowed up to here is spent, one tick at least."""
     run = mine.contender.run
     done: list[tuple[Outcome, Truth]] = []
-    deadline = time.process_time() + seconds  # of this process: ticks that others interrupt are not fewer
+    started = time.process_time()  # of this process: ticks that others interrupt are not fewer
     late = False
     for i, (moment, truth) in enumerate(zip(block, truths, strict=True)):
         outcome = run(moment, truth)
-        late = late or time.process_time() > deadline
+        late = mine.spent + time.process_time() - started > allowed
         if i >= SETTLE or late:
             done.append((outcome, truth))
         if late:
             break
+    mine.spent += time.process_time() - started
     for outcome, truth in done:
         mine.judge(outcome, truth)
     totals = [outcome.total_ns for outcome, _ in done]

@@ -84,7 +84,7 @@ def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[str
         max_us=float(us.max()),
         build_p50_us=float(np.median(build)) if split else None,
         solve_p50_us=float(np.median(us - build)) if split else None,
-        ratio_p50=float(np.median(np.array(samples.block_ns) / baseline)),
+        ratio_p50=float(np.nanmedian(np.array(samples.block_ns) / baseline)),
     )
 
 
