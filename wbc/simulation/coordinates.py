@@ -62,6 +62,11 @@ class Coordinates:
         self._plain = np.array(plain, dtype=np.intp).reshape(-1, 2)
         self._turning = np.array(turning, dtype=np.intp).reshape(-1, 2)
 
+    @property
+    def turns_motors(self) -> bool:
+        """Whether motors push along axes that turn with the robot: those of a planar base do."""
+        return bool(self._planar)
+
     def to_mujoco(self, q: Array, v: Array) -> tuple[Array, Array]:
         """(q, v) of pinocchio as (qpos, qvel) of MuJoCo."""
         qpos = np.zeros(self._mj_nq)

@@ -10,18 +10,23 @@ import pinocchio as pin
 from wbc.checks import Array
 from wbc.errors import RobotError
 from wbc.simulation.coordinates import WXYZ_OF_XYZW, mujoco_joints
+from wbc.simulation.ground import add_ground
 from wbc.simulation.optional import optional
 
 LEAST_INERTIA = 1e-14  # kg, kg m²: MuJoCo divides by these, so that a massless link needs one (its own least is 1e-15)
 
 
-def mujoco_model(robot: Any, *, losses: bool, joint_limits: bool) -> tuple[Any, Any]:
-    """(MjModel, MjData) of a robot's rigid bodies: gravity and armature as in the pinocchio model, no shapes.
+def mujoco_model(
+    robot: Any, *, losses: bool, joint_limits: bool, feet: tuple[Any, ...] = (), friction: float = 1.0
+) -> tuple[Any, Any]:
+    """(MjModel, MjData) of a robot's rigid bodies: gravity and armature as in the pinocchio model, no shapes but feet.
 
     Args:
         robot: the :class:`wbc.Robot`.
         losses: let joint damping and dry friction of the description act.
         joint_limits: let joints meet stiff stops at the robot's position limits.
+        feet: what stands on the ground; without any there is none.
+        friction: Coulomb μ between feet and ground.
 
     Raises:
         RobotError: a joint of a kind that MuJoCo does not have.
@@ -43,6 +48,8 @@ def mujoco_model(robot: Any, *, losses: bool, joint_limits: bool) -> tuple[Any, 
         body.iquat, body.explicitinertial = np.array([0.8, 0.0, 0.6, 0.0]), True
         _add_joints(mujoco, body, robot, i, losses=losses, joint_limits=joint_limits)
         bodies.append(body)
+    if feet:
+        add_ground(mujoco, spec, robot, feet, bodies, friction)
     mj_model = spec.compile()
     mj_data = mujoco.MjData(mj_model)
     _set_inertias(mj_model, model)

@@ -32,7 +32,7 @@ class Physics(Protocol):
         """Hold a torque (nu,) for ``dt`` seconds, while wrenches (6,) push on frames (world axes, at their origin)."""
 
     def measured_wrenches(self) -> dict[str, Array]:
-        """What the ground pushes with, by contact, as far as this physics has a ground."""
+        """What the ground pushed each foot with in the last step, by foot, as far as this physics has a ground."""
 
 
 def physics_by_name(name: str, robot: Robot, substeps: int) -> Physics:

@@ -32,18 +32,20 @@ class Recorder:
         torque: Array,
         command: Any,
         errors: Mapping[str, Array],
-        measured: Mapping[str, Array],
         tick_us: float,
     ) -> None:
-        """One tick: the state given, the motors' torque, the command, errors and measured wrenches by name."""
+        """One tick: the state given, the motors' torque, the command and the errors by name."""
         i = self.ticks
         self._q[i], self._v[i], self._torque[i], self._tick_us[i] = state.q, state.v, torque, tick_us
         report = getattr(command, "report", None)
         self._status.append(report.status.name if report is not None else "OPTIMAL")
         self._fill(self._error, errors, i)
         self._fill(self._wrenches, getattr(command, "wrenches", {}), i)
-        self._fill(self._measured, measured, i)
         self.ticks += 1
+
+    def add_measured(self, wrenches: Mapping[str, Array]) -> None:
+        """What the physics measured during the last tick added."""
+        self._fill(self._measured, wrenches, self.ticks - 1)
 
     def finish(self, *, scenario: str, finished: bool, reason: str, overruns: int) -> Recording:
         """The recording of all ticks so far."""

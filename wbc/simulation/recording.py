@@ -32,7 +32,7 @@ class Recording:
             is left to it.
         error: task -> (T, k), reference minus measured; NaN while a task is not active.
         wrenches: contact -> (T, 6) [N, N m], what the controller meant; NaN while a contact is not active.
-        measured_wrenches: contact -> (T, 6), the physics' own.
+        measured_wrenches: foot -> (T, 6), the physics' own mean during the tick.
         status: (T,) names of :class:`wbc.Status`.
         tick_us: (T,) duration of the controller's tick [us].
         dt: control period [s].

@@ -15,6 +15,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.robot import Robot
+from wbc.simulation.falling import Falling
 from wbc.simulation.pacing import WallClock
 from wbc.simulation.physics import NO_WRENCHES, Physics, physics_by_name
 from wbc.simulation.recorder import Recorder
@@ -63,7 +64,8 @@ def simulate(
     The period is ``controller.dt``. The controller is reset first, so that two runs from one start are equal. Where it
     leaves gravity to the robot's firmware (``gravity="excluded"``), the run plays the firmware and adds g(q).
     A run ends early, with ``finished`` False and a ``reason``, when a number in state or torque is not finite or
-    a joint moves faster than 1e4 rad/s.
+    a joint moves faster than 1e4 rad/s, or when a robot with feet has fallen: its base below half of its height at the
+    start, or tilted by more than 60°.
 
     Args:
         controller: anything with ``robot``, ``dt`` and ``tick(state)``.
@@ -90,7 +92,9 @@ def simulate(
         raise InputError(f"duration is {duration:g} s, expected at least one control period of {dt:g} s")
     checks.flag(progress, "progress"), checks.flag(realtime, "realtime")
     world = physics_by_name(physics, robot, substeps) if isinstance(physics, str) else physics
-    world.reset(State(robot.home, np.zeros(robot.nv)) if start is None else start)
+    start = State(robot.home, np.zeros(robot.nv)) if start is None else start
+    world.reset(start)
+    falling = Falling(robot, start)
     if hasattr(controller, "reset"):
         controller.reset()
     stack = getattr(controller, "stack", None)
@@ -110,6 +114,9 @@ def simulate(
             if (speed := float(np.abs(state.v).max(initial=0.0))) > RUNAWAY:
                 reason = f"the robot blew up: a joint moves at {speed:.3g} rad/s or m/s at {t:.3f} s"
                 break
+            if fallen := falling.reason(state):
+                reason = f"{fallen} at {t:.3f} s"
+                break
             if reference is not None:
                 reference(t, stack)
             push = disturbance(t) if disturbance is not None else NO_WRENCHES
@@ -117,11 +124,12 @@ def simulate(
             command = controller.tick(state)
             tick_us = 1e6 * (time.perf_counter() - begin)
             torque = command.torque if firmware is None else command.torque + firmware(state)
-            recorder.add(state, torque, command, errors(), world.measured_wrenches(), tick_us)
+            recorder.add(state, torque, command, errors(), tick_us)
             if not math.isfinite(float(np.sum(torque))):
                 reason = f"the controller returned a torque that is not finite at {t:.3f} s"
                 break
             world.step(torque, dt, push)
+            recorder.add_measured(world.measured_wrenches())
             advance()
             if clock is not None:
                 clock.wait()

@@ -11,6 +11,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.robot import Robot
 from wbc.simulation.coordinates import Coordinates
+from wbc.simulation.ground import Ground, feet_of
 from wbc.simulation.mjcf import mujoco_model
 from wbc.simulation.optional import optional
 from wbc.simulation.physics import NO_WRENCHES, Pushes, checked_state, checked_substeps, generalised_force
@@ -20,14 +21,16 @@ from wbc.state import State
 class MujocoWorld:
     """Independent rigid-body physics for a robot: MuJoCo with the masses, axes and armature of the pinocchio model.
 
-    Motors are plain torques (gear 1) and are not clipped. There is no ground, and joints have neither stops nor
-    friction unless they are asked for.
+    Motors are plain torques (gear 1) and are not clipped. A robot with feet has the ground z = 0 under them, and nothing
+    but feet touches it; joints have neither stops nor friction unless they are asked for.
 
     Args:
         robot: what moves.
         substeps: MuJoCo steps in one call of :meth:`step`.
         losses: let joint damping and dry friction of the description act.
         joint_limits: let joints meet stops at the robot's position limits.
+        ground: lay a ground under the robot's feet, if it has any.
+        friction: Coulomb μ between feet and ground.
 
     Attributes:
         model, data: MuJoCo's own, for people who want to look at them.
@@ -38,13 +41,27 @@ class MujocoWorld:
         RobotError: the robot has a joint that MuJoCo does not know.
     """
 
-    def __init__(self, robot: Robot, *, substeps: int = 4, losses: bool = False, joint_limits: bool = False) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        substeps: int = 4,
+        losses: bool = False,
+        joint_limits: bool = False,
+        ground: bool = True,
+        friction: float = 1.0,
+    ) -> None:
         self._mujoco = optional("mujoco", "sim")
         self.robot = robot
         self.substeps = checked_substeps(substeps)
         checks.flag(losses, "losses"), checks.flag(joint_limits, "joint_limits")
-        self.model, self.data = mujoco_model(robot, losses=losses, joint_limits=joint_limits)
+        feet = feet_of(robot) if checks.flag(ground, "ground") else ()
+        checks.scalar(friction, "friction", lower=0.0)
+        self.model, self.data = mujoco_model(
+            robot, losses=losses, joint_limits=joint_limits, feet=feet, friction=friction
+        )
         self.coordinates = Coordinates(robot.model, self.model)
+        self._ground = Ground(robot, feet, self.model)
         self._pushes = Pushes(robot)
         self.reset(State(robot.home, np.zeros(robot.nv)))
 
@@ -55,6 +72,7 @@ class MujocoWorld:
 
     def reset(self, state: State) -> None:
         """Put the robot somewhere; MuJoCo's clock and warm start begin anew."""
+        self._ground.clear()
         self._mujoco.mj_resetData(self.model, self.data)
         self._place(state)
 
@@ -63,13 +81,14 @@ class MujocoWorld:
         mujoco, model, data = self._mujoco, self.model, self.data
         tau, pushes = generalised_force(self.robot, torque), self._pushes(wrenches)
         model.opt.timestep = dt / self.substeps
-        # only a planar base has motors whose axes turn with it; the others need one translation for all substeps
-        q, _ = self.coordinates.from_mujoco(data.qpos, data.qvel)
-        force = self.coordinates.rate_to_mujoco(q, tau)
-        for _ in range(self.substeps):
+        self._ground.clear()
+        force = self._generalised(tau)
+        for substep in range(self.substeps):
             # mj_step in its parts, without its checks: those start over from the zero pose when a state blows up, and
             # write a log file into the user's folder; here a blown-up state stays one, for the run to see
             mujoco.mj_fwdPosition(model, data)
+            if substep and self.coordinates.turns_motors:
+                force = self._generalised(tau)
             data.qfrc_applied[:] = force
             for frame, wrench in pushes:
                 self._push(frame, wrench)
@@ -77,11 +96,15 @@ class MujocoWorld:
             mujoco.mj_fwdActuation(model, data)
             mujoco.mj_fwdAcceleration(model, data)
             mujoco.mj_fwdConstraint(model, data)
+            self._ground.add(data)
             mujoco.mj_Euler(model, data)
 
     def measured_wrenches(self) -> dict[str, Array]:
-        """What MuJoCo's ground pushes with, by contact; nothing while the world has no ground."""
-        return {}
+        """Foot -> what MuJoCo's ground pushed it with, the mean over the last :meth:`step`; zero before the first.
+
+        Force (3,) of a ball, force and moment (6,) of a sole: world axes, at the origin of the foot's frame.
+        """
+        return self._ground.wrenches()
 
     def dynamics(self, state: State) -> tuple[Array, Array]:
         """M (nv, nv) and h (nv,) as MuJoCo has them at a state, in pinocchio's order; moves the robot there."""
@@ -103,6 +126,11 @@ class MujocoWorld:
     def mass(self) -> float:
         """Mass of everything that moves [kg]."""
         return float(self.model.body_mass[1:].sum())
+
+    def _generalised(self, tau: Array) -> Array:
+        """A generalised force (nv,) in MuJoCo's order, where the robot is now."""
+        q, _ = self.coordinates.from_mujoco(self.data.qpos, self.data.qvel)
+        return self.coordinates.rate_to_mujoco(q, tau)
 
     def _evaluate(self, state: State, force: Array) -> None:
         self._place(state)
