@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from wbc.activation import Activation
 from wbc.checks import Array
 from wbc.contact import ContactRows
 from wbc.errors import InputError
@@ -16,8 +17,9 @@ from wbc.rows import Rows
 from wbc.stack import Stack
 from wbc.terms import Terms
 
-GRAVITY = 9.81  # m/s²
 MOMENT_LENGTH = 0.1  # m; a contact moment counts in R as a force at this distance
+
+NOBODY: frozenset[str] = frozenset()
 
 
 class Assembler:
@@ -48,17 +50,22 @@ class Assembler:
         self._written: dict[str, Array | None] = {}
         self._prepare_forces(robot)
 
-    def assemble(self, terms: Terms) -> Problem:
-        """Write this tick's rows into the problem and return it; the next tick overwrites it.
+    def assemble(self, terms: Terms, presence: Activation | None = None) -> Problem:
+        """Write this tick's rows into the problem and return it; the next tick overwrites it. Absent parts are not run.
 
         ``terms`` writes M and h into the problem by itself (:meth:`wbc.terms.Terms.write_to`).
         """
         p, layout = self.problem, self.layout
+        absent = presence.absent if presence is not None else NOBODY
         for i, (contact, part) in enumerate(self._contacts):
-            self._place_contact(contact.rows(terms), part, i)
+            if part.name not in absent:
+                self._place_contact(contact.rows(terms), part, i)
         for task, part in self._tasks:
-            self._place_equality(task.rows(terms), part)
+            if part.name not in absent:
+                self._place_equality(task.rows(terms), part)
         for limit, part in self._limits:
+            if part.name in absent:
+                continue
             rows = limit.rows(terms)
             where = slice(part.start, part.stop)
             if self._written.get(part.name) is not rows.A:  # a constant matrix is written once (0.6 us each)
@@ -73,7 +80,9 @@ class Assembler:
             p.upper[where] = rows.upper
         p.nominal[:] = 0.0
         for task in self.stack.nominal:
-            p.nominal += self._nominal(task.rows(terms), terms)
+            if task.name not in absent:
+                share = presence.nominal_share(task.name) if presence is not None else 1.0
+                p.nominal += share * self._nominal(task.rows(terms), terms)
         return p
 
     def _prepare_forces(self, robot: Robot) -> None:
@@ -81,7 +90,7 @@ class Assembler:
         p, layout = self.problem, self.layout
         p.root_weight_f[:] = 1.0
         p.active[:] = 1.0
-        row, total = layout.n_acc, sum(1 for _ in layout.contacts)
+        row, total = layout.n_acc, len(layout.contacts)
         for contact, part in self._contacts:
             where = slice(part.start, part.stop)
             cone, lower, upper = contact.bounded_cone()
@@ -90,7 +99,7 @@ class Assembler:
             p.lower[rows], p.upper[rows] = lower, upper
             row += len(cone)
             p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
-            p.f0[part.start + 2] = robot.mass * GRAVITY / total
+            p.f0[part.start + 2] = robot.weight / total
         p.root_weight_f /= np.sqrt(robot.mass)  # only the conditioning depends on it
 
     def _place_contact(self, rows: ContactRows, part: Part, index: int) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from wbc import checks, hierarchy
+from wbc.activation import Activation
 from wbc.assembly import Assembler
 from wbc.checks import Array
 from wbc.clock import ClockCheck
@@ -16,6 +17,7 @@ from wbc.errors import InputError, StackError
 from wbc.fallback import gravity_compensation
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
+from wbc.problem import Problem
 from wbc.report import Report
 from wbc.robot import Robot
 from wbc.solvers import make_solver
@@ -105,7 +107,9 @@ class Controller:
         self._sigma0 = threshold(robot.mass)
         self._clock = ClockCheck(self.dt)
         self._nominal_names = tuple(task.name for task in stack.nominal)
+        self._activation = Activation(stack, self._assembler.layout, self.dt, robot.weight)
         self._last: Command | None = None
+        self._last_forces: Array | None = None
 
     @property
     def solver(self) -> str:
@@ -128,8 +132,9 @@ class Controller:
         terms = self._terms
         terms.update(state)
         self._clock.see(terms)
-        problem = self._assembler.assemble(terms)
-        solution, trouble = self._solve(problem)
+        self._activation.step(terms, self._last_forces)
+        problem = self._assembler.assemble(terms, self._activation)
+        solution, trouble = self._solve_present(problem)
         if solution is None:
             torque, vdot = gravity_compensation(terms)
         else:
@@ -137,6 +142,7 @@ class Controller:
         report = Report(problem, solution, vdot, self._nominal_names, trouble, started)
         if self.gravity == "excluded":
             torque = torque - terms.gravity()[self.robot.actuated]
+        self._last_forces = None if solution is None else solution.f
         # copies: what a user does to a command must not reach the report, which is computed when it is read
         self._last = Command(torque.copy(), vdot.copy(), report)
         return self._last
@@ -163,7 +169,23 @@ class Controller:
         self._solver.reset()
         self._backup.reset()
         self._clock = ClockCheck(self.dt)
-        self._last = None
+        self._activation = Activation(self.stack, self._assembler.layout, self.dt, self.robot.weight)
+        self._last = self._last_forces = None
+
+    def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str]:
+        """Solve with and without every part that is fading, and mix; the report speaks of the one that counts most."""
+        mixed, trouble, heaviest = None, "", 0.0
+        vdot, f, torque = (np.zeros(size) for size in (self.robot.nv, self._assembler.layout.nf, self.robot.nu))
+        for share in self._activation.variants(problem):
+            solution, trouble = self._solve(problem)
+            if solution is None or share == 1.0:
+                return solution, trouble
+            vdot, f, torque = vdot + share * solution.vdot, f + share * solution.f, torque + share * solution.torque
+            if share > heaviest:
+                mixed, heaviest = solution, share
+        if mixed is not None:
+            mixed = replace(mixed, vdot=vdot, f=f, torque=torque)
+        return mixed, trouble
 
     def _solve(self, problem: Any) -> tuple[hierarchy.Solution | None, str]:
         """The solution, or the reason in words why there is none."""

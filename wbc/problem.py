@@ -88,6 +88,8 @@ class Layout:
             "b": (self.n_eq,),
             "drift": (self.n_eq,),
             "J": (self.nf, self.nv),
+            "on": (self.n_eq,),
+            "soft_share": (self.n_eq - self.soft_rows.start,),
             "axes": (len(self.contacts), 3, 3),
             "active": (self.nf,),
             "f0": (self.nf,),
@@ -113,14 +115,36 @@ class Problem:
         M, h, nominal: mass matrix, bias forces and nominal acceleration v̇₀.
         A, b, drift: equality rows, and the J̇v that is contained in b.
         J, axes: contact Jacobian and surface axes, in whose directions f is counted.
+        on: 1 for each equality row that counts, 0 for those of absent parts.
+        soft_share: factor on the weight of each soft row.
         active: 1 for each force of a contact that stands, 0 for one that does not.
         f0, root_weight_f: the wrench that internal forces tend to, and the roots of its weights R.
         G, G_wrench, G_torque, offset, lower, upper: inequality rows.
     """
 
     __slots__ = (
-        "A", "G", "G_torque", "G_wrench", "J", "M", "active", "axes", "b", "drift", "f0", "h", "layout", "lower",
-        "nominal", "offset", "record", "root_weight_f", "upper",
+        "A",
+        "G",
+        "G_torque",
+        "G_wrench",
+        "J",
+        "M",
+        "active",
+        "axes",
+        "b",
+        "drift",
+        "everything_on",
+        "f0",
+        "h",
+        "layout",
+        "lower",
+        "nominal",
+        "offset",
+        "on",
+        "record",
+        "root_weight_f",
+        "soft_share",
+        "upper",
     )  # fmt: skip
     M: Array
     h: Array
@@ -130,6 +154,9 @@ class Problem:
     drift: Array
     J: Array
     axes: Array
+    everything_on: bool
+    on: Array
+    soft_share: Array
     active: Array
     f0: Array
     root_weight_f: Array
@@ -149,6 +176,9 @@ class Problem:
         for (name, shape), size in zip(blocks.items(), sizes, strict=True):
             setattr(self, name, self.record[start : start + size].reshape(shape))
             start += size
+        if record is None:
+            self.on[:], self.active[:], self.soft_share[:] = 1.0, 1.0, 1.0
+        self.everything_on = bool(self.on.all() and self.active.all() and (self.soft_share == 1.0).all())
 
     def copy(self) -> Problem:
         """A problem on its own record."""

@@ -128,11 +128,10 @@ class Report:
             return Status.FALLBACK
         if self.relaxed:
             return Status.RELAXED
-        for level in self._layout.levels:
-            for part in level:
-                task = self.tasks[part.name]
-                if task.is_missed and any(not cause.startswith("task: ") for cause in task.because):
-                    return Status.RELAXED
+        for _, part in self._strict_parts():
+            task = self.tasks[part.name]
+            if task.is_missed and any(not cause.startswith("task: ") for cause in task.because):
+                return Status.RELAXED
         return Status.OPTIMAL
 
     @cached_property
@@ -145,6 +144,8 @@ class Report:
         for level, part in self._strict_parts():
             found[part.name] = self._task(part, asked, got, level)
         for part in self._layout.soft:
+            if not self.problem.soft_share[part.start - self._layout.soft_rows.start]:
+                continue
             found[part.name] = self._task(part, asked, got, None)
         for name in self._nominal:
             gap = p.nominal - self._vdot
@@ -264,7 +265,9 @@ class Report:
         return force
 
     def _strict_parts(self) -> list[tuple[int, Part]]:
-        return [(k, part) for k, level in enumerate(self._layout.levels) for part in level]
+        """Strict tasks that are present, with their level."""
+        on = self.problem.on
+        return [(k, part) for k, level in enumerate(self._layout.levels) for part in level if on[part.start]]
 
     def _task(self, part: Part, asked: Array, got: Array, level: int | None) -> TaskReport:
         where = slice(part.start, part.stop)

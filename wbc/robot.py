@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pinocchio as pin
@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from wbc import checks
 from wbc.checks import Array
 from wbc.description import Description, read_urdf
-from wbc.errors import InputError, RobotWarning
+from wbc.errors import InputError, RobotError, RobotWarning
+from wbc.foot import Foot
 from wbc.joints import JointOrder, joint_names_of
 from wbc.limits import Limits, ZeroLimits, limits_of, override
 from wbc.loading import home_of, lock_joints, refuse_singular_mass_matrix, set_armature
+
+if TYPE_CHECKING:
+    from wbc.contact import Contact
 
 ROOTS = ("fixed", "free", "planar")
 
@@ -40,6 +44,8 @@ class Robot:
         velocity_limits: (nv,) [rad/s, m/s], inf where there is none.
         description: the text and mesh folders that the model came from; ``None`` for a bare pinocchio model.
         warnings: what was mended or ignored while loading, one sentence each.
+        velocity_names: names (nv,) of all coordinates of ``v``.
+        footing: where it stands; see :meth:`foot` and :meth:`contact`.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Robot:
     description: Description | None = None
     warnings: tuple[str, ...] = ()
     velocity_names: tuple[str, ...] = field(default=())
+    footing: tuple[Foot, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("home", "actuated", "torque_limits", "position_limits", "velocity_limits"):
@@ -79,6 +86,16 @@ class Robot:
     def mass(self) -> float:
         """Mass of everything that moves [kg]."""
         return float(sum(inertia.mass for inertia in list(self.model.inertias)[1:]))
+
+    @property
+    def weight(self) -> float:
+        """Weight of everything that moves [N]."""
+        return self.mass * float(np.linalg.norm(self.model.gravity.linear))
+
+    @property
+    def feet(self) -> tuple[str, ...]:
+        """Names of the feet that the robot's file defines; :meth:`contact` makes one's contact."""
+        return tuple(foot.name for foot in self.footing)
 
     @classmethod
     def from_urdf(
@@ -178,6 +195,41 @@ class Robot:
         for warning in robot.warnings:
             warnings.warn(f"robot {label!r}: {warning}", RobotWarning, stacklevel=3)
         return robot
+
+    def with_feet(self, *feet: Foot) -> Robot:
+        """The same robot, standing on these feet.
+
+        Raises:
+            UnknownNameError: a foot's frame does not exist.
+            RobotError: two feet have one name.
+        """
+        names = [foot.name for foot in feet]
+        if len(set(names)) < len(names):
+            raise RobotError(f"robot {self.name!r}: two feet have one name: {', '.join(names)}")
+        for foot in feet:
+            self.frame_id(foot.frame)
+        return replace(self, footing=tuple(feet))
+
+    def foot(self, name: str) -> Foot:
+        """A foot by name: its frame, and the size of its sole or ball.
+
+        Raises:
+            UnknownNameError: there is no such foot; the message has close matches.
+        """
+        checks.choice(name, self.feet, "foot", f"robot {self.name!r}")
+        return next(foot for foot in self.footing if foot.name == name)
+
+    def contact(self, name: str, **keywords: Any) -> Contact:
+        """A new contact for a foot, such as ``robot.contact("left_foot", friction=0.6)``.
+
+        Args:
+            name: one of :attr:`feet`, and the name of the contact.
+            **keywords: as for the contact itself: friction, normal, min_force, max_force, gains.
+
+        Raises:
+            UnknownNameError: there is no such foot; the message has close matches.
+        """
+        return self.foot(name).make(**keywords)
 
     def scaled(self, *, torque: float = 1.0, velocity: float = 1.0) -> Robot:
         """The same robot with its torque and velocity limits multiplied by positive factors."""

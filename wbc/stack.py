@@ -45,6 +45,8 @@ class Stack:
         )
         self.soft = tuple(_weighted(entry, "soft") for entry in _sequence(soft, "soft"))
         self._parts = self._by_name()
+        self.wanted: dict[str, tuple[bool, float, int]] = {}  # part -> present, ramp [s], serial: read by controllers
+        self.serial = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,6 +65,24 @@ class Stack:
 
     def __contains__(self, name: object) -> bool:
         return name in self._parts
+
+    def activate(self, name: str, *, over: float = 0.2) -> None:
+        """Bring a part in, ramped over ``over`` seconds; a task without a target holds what it then sees.
+
+        Raises:
+            UnknownNameError: there is no such part.
+        """
+        self._want(name, True, over)
+
+    def deactivate(self, name: str, *, over: float = 0.2) -> None:
+        """Take a part out, ramped over ``over`` seconds; before the first tick it is out from the start."""
+        self._want(name, False, over)
+
+    def _want(self, name: str, present: bool, over: float) -> None:
+        part = self[name]
+        over = checks.scalar(over, f"over of {part.name!r}", lower=0.0)
+        self.serial += 1
+        self.wanted[name] = (present, over, self.serial)
 
     def _by_name(self) -> dict[str, Any]:
         places: list[tuple[str, Any]] = [("nominal", task) for task in self.nominal]

@@ -40,6 +40,45 @@ class FrameTerms:
         self.Jdot_v: Array = pin.getFrameClassicalAcceleration(model, data, index, _LWA).vector
 
 
+class ComTerms:
+    """The centre of mass at this tick, in world axes.
+
+    Attributes:
+        position, velocity: (3,) [m, m/s].
+        J: Jacobian (3, nv).
+        Jdot_v: acceleration (3,) at v̇ = 0 [m/s²].
+    """
+
+    __slots__ = ("J", "Jdot_v", "position", "velocity")
+
+    def __init__(self, model: Any, data: Any) -> None:
+        pin.centerOfMass(model, data, pin.ACCELERATION)  # of the motion at v̇ = 0 that update left
+        self.position: Array = data.com[0].copy()
+        self.velocity: Array = data.vcom[0].copy()
+        self.Jdot_v: Array = data.acom[0].copy()
+        # copies also here: the next tick overwrites what the binding hands out
+        self.J: Array = np.array(pin.jacobianCenterOfMass(model, data, False)).reshape(3, model.nv)
+
+
+class MomentumTerms:
+    """Momentum about the centre of mass at this tick, in world axes, linear before angular: ``ḣ = A v̇ + Ȧ v``.
+
+    Attributes:
+        momentum: (6,) [N s, N m s].
+        A: centroidal momentum matrix (6, nv).
+        Adot_v: rate of momentum (6,) at v̇ = 0 [N, N m].
+
+    Source: Orin and Goswami (2008).
+    """
+
+    __slots__ = ("A", "Adot_v", "momentum")
+
+    def __init__(self, model: Any, data: Any, q: Array) -> None:
+        self.Adot_v: Array = pin.computeCentroidalMomentumTimeVariation(model, data).vector.copy()
+        self.momentum: Array = data.hg.vector.copy()
+        self.A: Array = np.array(pin.computeCentroidalMap(model, data, q)).reshape(6, model.nv)
+
+
 class Terms:
     """The dynamics of a robot at one state, ``M v̇ + h = Sᵀ τ``, and what tasks need of it, memoised per tick.
 
@@ -61,6 +100,8 @@ class Terms:
         self._data = self._model.createData()
         self._rest = np.zeros(robot.nv)
         self._frames: dict[str, FrameTerms] = {}
+        self._com: ComTerms | None = None
+        self._momentum: MomentumTerms | None = None
         self._ids: dict[str, int] = {}
         self._held: dict[tuple[str, str], Array] = {}
         self._unit_norm = robot.nq != robot.nv
@@ -98,6 +139,7 @@ class Terms:
             raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
         self.q, self.v = q, v
         self._frames.clear()
+        self._com = self._momentum = None
         self._fresh = True
         self.M[:] = pin.crba(model, data, q)  # the binding mirrors the upper triangle, which crba alone would not
         self.h[:] = pin.nonLinearEffects(model, data, q, v)
@@ -113,13 +155,28 @@ class Terms:
         """
         found = self._frames.get(name)
         if found is None:
-            if not self._fresh:
-                raise InputError("the terms have no state yet: call update(State(q, v)) first")
+            self._need_state()
             index = self._ids.get(name)
             if index is None:
                 index = self._ids[name] = self.robot.frame_id(name)
             found = self._frames[name] = FrameTerms(self._model, self._data, index, self.v)
         return found
+
+    @property
+    def com(self) -> ComTerms:
+        """Position, velocity, Jacobian and drift of the centre of mass at this tick."""
+        if self._com is None:
+            self._need_state()
+            self._com = ComTerms(self._model, self._data)
+        return self._com
+
+    @property
+    def momentum(self) -> MomentumTerms:
+        """Momentum about the centre of mass, its matrix and drift at this tick."""
+        if self._momentum is None:
+            self._need_state()
+            self._momentum = MomentumTerms(self._model, self._data, self.q)
+        return self._momentum
 
     def difference(self, q_from: Array, q_to: Array) -> Array:
         """The velocity (nv,) that leads from one configuration to the other in unit time."""
@@ -143,9 +200,10 @@ class Terms:
             seen = self._held[key] = np.array(value)
         return seen
 
-    def release(self) -> None:
-        """Forget every held target, so that the next tick captures new ones."""
-        self._held.clear()
+    def release(self, task: str | None = None) -> None:
+        """Forget what one task holds, or every task, so that the next tick captures it anew."""
+        for key in [key for key in self._held if task is None or key[0] == task]:
+            del self._held[key]
 
 
 def _angle_index(model: Any) -> Any:

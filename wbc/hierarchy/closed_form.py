@@ -99,7 +99,10 @@ def _split(level: LevelRows, y: Array, free: Array | None, sigma0: float) -> Spl
     residual = level.b + At.T.dot(y)
     Pt = At if free is None else free.T.dot(At)
     r, k = Pt.shape
-    if 0 < k <= r:
+    if not r or not k:  # no room left, or no row present
+        n = len(y)
+        return Split(np.zeros((n, 0)), np.eye(n) if free is None else free, np.zeros(0), *_nothing_weak(k, n))
+    if k <= r:
         qr, tau, _, _ = lapack.dgeqrf(Pt)
         R = qr[:k]
         inverse, singular = lapack.dtrtrs(R, _identity(k))

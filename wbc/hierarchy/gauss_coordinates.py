@@ -72,17 +72,15 @@ class GaussRows:
         self.soft = self._level("soft", layout.soft_rows) if layout.soft else None
 
     def _level(self, label: str, where: slice) -> LevelRows:
-        layout = self.problem.layout
-        if label == "contacts" and not self.problem.active.all():
-            rows = np.flatnonzero(self.problem.active)
-            return LevelRows(
-                label,
-                np.asfortranarray(self.At[:, rows]),
-                self.b[rows],
-                layout.lengths[rows],
-                layout.root_weights[rows],
-            )
-        return LevelRows(label, self.At[:, where], self.b[where], layout.lengths[where], layout.root_weights[where])
+        layout, problem = self.problem.layout, self.problem
+        lengths, weights = layout.lengths[where], layout.root_weights[where]
+        if problem.everything_on:
+            return LevelRows(label, self.At[:, where], self.b[where], lengths, weights)
+        if label == "soft":
+            return LevelRows(label, self.At[:, where], self.b[where], lengths, weights * np.sqrt(problem.soft_share))
+        on = np.flatnonzero(problem.on[where])
+        At = np.asfortranarray(self.At[:, where][:, on])
+        return LevelRows(label, At, self.b[where][on], lengths[on], weights[on])
 
     def _dynamics(self) -> list[LevelRows]:
         assert self.forces is not None
