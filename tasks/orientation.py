@@ -33,6 +33,7 @@ class OrientationTask(MotionTask):
         frame: frame of the robot.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (3,) for rotations about the world axes x, y, z.
+        mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
 
     Attributes:
         target: rotation matrix (3, 3), pin.SE3 or pin.Quaternion; holds what it sees at the first tick where never set.
@@ -43,6 +44,7 @@ class OrientationTask(MotionTask):
     """
 
     dim = 3
+    in_world_axes = True
     angular = True
     _frame: str
     frame: Any = Target(text, "name of a frame", required=True, fixed=True)
@@ -50,8 +52,10 @@ class OrientationTask(MotionTask):
     target_velocity: Any = Target(numbers(3), "angular velocity (3,) [rad/s]")
     target_acceleration: Any = Target(numbers(3), "angular acceleration (3,) [rad/s²]")
 
-    def __init__(self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+    def __init__(
+        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
         self.frame = frame
 
     def kinematics(self, terms: Terms) -> Kinematics:

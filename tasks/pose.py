@@ -40,6 +40,7 @@ class PoseTask(MotionTask):
         frame: frame of the robot.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (6,): world x, y, z, then rotations about them.
+        mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
 
     Attributes:
         target: pin.SE3 or matrix (4, 4); holds what it sees at the first tick where it was never set.
@@ -50,6 +51,7 @@ class PoseTask(MotionTask):
     """
 
     dim = 6
+    in_world_axes = True
     angular = (False, False, False, True, True, True)
     _frame: str
     frame: Any = Target(text, "name of a frame", required=True, fixed=True)
@@ -57,8 +59,10 @@ class PoseTask(MotionTask):
     target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
     target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")
 
-    def __init__(self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+    def __init__(
+        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
         self.frame = frame
 
     def kinematics(self, terms: Terms) -> Kinematics:

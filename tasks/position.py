@@ -17,6 +17,7 @@ class PositionTask(MotionTask):
         frame: frame of the robot.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (3,) for the world axes x, y, z.
+        mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
 
     Attributes:
         target: (3,) [m]; holds what it sees at the first tick where it was never set.
@@ -27,14 +28,17 @@ class PositionTask(MotionTask):
     """
 
     dim = 3
+    in_world_axes = True
     _frame: str
     frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(numbers(3), "position (3,) [m]")
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
 
-    def __init__(self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+    def __init__(
+        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
         self.frame = frame
 
     def kinematics(self, terms: Terms) -> Kinematics:

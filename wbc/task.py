@@ -49,6 +49,7 @@ class Target:
         size: ``"nq"``, ``"nv"`` or ``"nu"`` where the length is the robot's; it is known once the task is placed.
         required: whether ``None`` is refused.
         fixed: whether the value must stay once the task is placed.
+        unlike: an attribute that must have another value.
     """
 
     def __init__(
@@ -60,12 +61,14 @@ class Target:
         size: str = "",
         required: bool = False,
         fixed: bool = False,
+        unlike: str = "",
     ) -> None:
         self.check = check
         self.give = give
         self.size = size
         self.required = required
         self.fixed = fixed
+        self.unlike = unlike
         self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -86,6 +89,8 @@ class Target:
         checked = None if value is None else self.check(value, label)
         sizes = task.__dict__.get("_sizes", {})
         self.fit(checked, label, sizes)
+        if self.unlike and checked is not None and task.__dict__.get(f"_{self.unlike}") == checked:
+            raise InputError(f"{label} and {self.unlike} are both {checked!r}, expected two different ones")
         if self.fixed and sizes and checked != task.__dict__[self.slot]:
             raise InputError(f"{label} stays {task.__dict__[self.slot]!r} once a controller uses it; make a new task")
         task.__dict__[self.slot] = checked
@@ -129,22 +134,36 @@ class MotionTask(ABC):
         name: the task's name in the stack, the report and the recording.
         gains: feedback gains; critically damped at 100 1/s² by default.
         mask: zeros and ones (dim,) that select the task's rows; all by default.
+        mask_frame: ``"world"``, or the frame in whose axes rows, errors, gains and mask are counted, as it stands at
+            each tick; only for tasks whose three or six rows are vectors in world axes.
 
     Attributes:
         dim: number of rows before the mask; ``None`` where it is the robot's nv.
         angular: whether the rows are rotations, for all or one by one (dim,); a length of 0.2 m makes them
             comparable to linear ones near a singularity.
+        in_world_axes: whether the rows are one or two vectors in world axes, so that ``mask_frame`` can turn them.
+        of_velocity: whether the task is about ξ itself and has no Δx, so that its error is Δξ.
     """
 
-    dim: ClassVar[int | None]
-    angular: ClassVar[bool | tuple[bool, ...]] = False
+    dim: int | None
+    angular: bool | tuple[bool, ...] = False
+    in_world_axes: ClassVar[bool] = False
+    of_velocity: ClassVar[bool] = False
 
-    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None) -> None:
+    _mask_frame: str
+    mask_frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+
+    def __init__(
+        self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+    ) -> None:
         self._name = text(name, "a task's name")
         self._sizes: dict[str, int] = {}
         self._rows: NDArray[np.intp] | None = None
         self.gains = Gains.critical(100.0) if gains is None else gains
         self.mask = mask
+        if mask_frame != "world" and not self.in_world_axes:
+            raise InputError(f"task {name!r}: mask_frame: the rows of a {type(self).__name__} are not in world axes")
+        self.mask_frame = mask_frame
 
     @abstractmethod
     def kinematics(self, terms: Terms) -> Kinematics:
@@ -203,9 +222,11 @@ class MotionTask(ABC):
 
     def rows(self, terms: Terms) -> Rows:
         """The rows ``J v̇ + J̇v − ξ̇_r = 0`` of this tick."""
-        kinematics = self.kinematics(terms)
-        A, b = motion_rows(kinematics, self._gains, self._target_acceleration)
-        terms.errors[self._name] = kinematics.error
+        kinematics, acceleration = self.kinematics(terms), self._target_acceleration
+        if self._mask_frame != "world":
+            kinematics, acceleration = _turned(kinematics, acceleration, terms.frame(self._mask_frame).rotation)
+        A, b = motion_rows(kinematics, self._gains, acceleration)
+        terms.errors[self._name] = kinematics.velocity_error if self.of_velocity else kinematics.error
         keep = self._rows
         if keep is None:
             return Rows(A, b, drift=kinematics.Jdot_v)
@@ -240,3 +261,14 @@ class MotionTask(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"
+
+
+def _turned(kinematics: Kinematics, acceleration: Array | None, R: Array) -> tuple[Kinematics, Array | None]:
+    """Vectors in the axes R of a frame; rows are accelerations, so that turning them at this tick adds no term."""
+
+    def turn(rows: Array) -> Array:
+        return np.concatenate([R.T.dot(rows[start : start + 3]) for start in range(0, len(rows), 3)])
+
+    k = kinematics
+    turned = Kinematics(turn(k.error), turn(k.velocity_error), turn(k.J), turn(k.Jdot_v))
+    return turned, None if acceleration is None else turn(acceleration)

@@ -200,6 +200,10 @@ class Terms:
             seen = self._held[key] = np.array(value)
         return seen
 
+    def _need_state(self) -> None:
+        if not self._fresh:
+            raise InputError("the terms have no state yet: call update(State(q, v)) first")
+
     def release(self, task: str | None = None) -> None:
         """Forget what one task holds, or every task, so that the next tick captures it anew."""
         for key in [key for key in self._held if task is None or key[0] == task]:
