@@ -21,8 +21,8 @@ from wbc.state import State
 class MujocoWorld:
     """Independent rigid-body physics for a robot: MuJoCo with the masses, axes and armature of the pinocchio model.
 
-    Motors are plain torques (gear 1) and are not clipped. A robot with feet has the ground z = 0 under them, and nothing
-    but feet touches it; joints have neither stops nor friction unless they are asked for.
+    Motors are plain torques (gear 1) and are not clipped. A robot with feet has the ground z = 0 under them, which
+    nothing else touches; joints have neither stops nor friction unless they are asked for.
 
     Args:
         robot: what moves.
@@ -61,7 +61,7 @@ class MujocoWorld:
             robot, losses=losses, joint_limits=joint_limits, feet=feet, friction=friction
         )
         self.coordinates = Coordinates(robot.model, self.model)
-        self._ground = Ground(robot, feet, self.model)
+        self._ground = Ground(feet, self.model)
         self._pushes = Pushes(robot)
         self.reset(State(robot.home, np.zeros(robot.nv)))
 
