@@ -109,16 +109,16 @@ class Contact(ABC):
 
 def surface_axes(normal: Array, forward: Array) -> Array:
     """Axes (t₁, t₂, n) as columns: n the normal, t₁ along ``forward`` as far as the surface allows."""
-    t1 = forward - normal * normal.dot(forward)
-    t1 /= math.sqrt(t1.dot(t1))
-    axes = np.empty((3, 3))
-    axes[:, 0] = t1
-    # n × t₁ by hand: np.cross costs 16 us
-    axes[0, 1] = normal[1] * t1[2] - normal[2] * t1[1]
-    axes[1, 1] = normal[2] * t1[0] - normal[0] * t1[2]
-    axes[2, 1] = normal[0] * t1[1] - normal[1] * t1[0]
-    axes[:, 2] = normal
-    return axes
+    # plain floats: a dozen operations on arrays of three cost 10 us, these 2
+    nx, ny, nz = normal.tolist()
+    fx, fy, fz = forward.tolist()
+    along = nx * fx + ny * fy + nz * fz
+    fx, fy, fz = fx - along * nx, fy - along * ny, fz - along * nz
+    length = math.sqrt(fx * fx + fy * fy + fz * fz)
+    fx, fy, fz = fx / length, fy / length, fz / length
+    return np.array(
+        ((fx, ny * fz - nz * fy, nx), (fy, nz * fx - nx * fz, ny), (fz, nx * fy - ny * fx, nz))
+    )  # t₂ = n × t₁
 
 
 def steepest_across(normal: Array, frame: FrameTerms) -> int:

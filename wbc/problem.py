@@ -42,6 +42,7 @@ class Layout:
         root_weights: (n_eq,) square roots of the weights.
         slices: rows of the contacts' motion (where there are any) and of each strict level.
         labels: what reports call these levels.
+        base: the unactuated coordinates, as a slice where they come first: a view instead of a copy.
         soft_rows: rows of the soft tasks.
     """
 
@@ -62,12 +63,15 @@ class Layout:
     root_weights: Array
     slices: tuple[slice, ...] = field(init=False)
     labels: tuple[str, ...] = field(init=False)
+    base: slice | NDArray[np.intp] = field(init=False)
     soft_rows: slice = field(init=False)
 
     def __post_init__(self) -> None:
         rows = [slice(0, self.nf)] if self.nf else []
         levels = [slice(level[0].start, level[-1].stop) for level in self.levels if level]
         labels = [f"strict {k + 1}" for k, level in enumerate(self.levels) if level]
+        leading = np.array_equal(self.unactuated, np.arange(len(self.unactuated)))
+        object.__setattr__(self, "base", slice(0, len(self.unactuated)) if leading else self.unactuated)
         object.__setattr__(self, "labels", (*(["contacts"] * len(rows)), *labels))
         soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
         object.__setattr__(self, "slices", (*rows, *levels))

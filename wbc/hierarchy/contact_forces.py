@@ -24,36 +24,41 @@ class ContactForces:
         internal: (nf, n_λ) R^-½ N.
     """
 
-    __slots__ = ("L", "base", "internal", "offset", "problem")
+    __slots__ = ("L", "_M", "base", "internal", "offset", "problem")
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         layout = problem.layout
         nb = len(layout.unactuated)
-        active = np.flatnonzero(problem.active)
-        scale = 1.0 / problem.root_weight_f[active]
-        Bt = problem.J[np.ix_(active, layout.unactuated)] * scale[:, None]  # (n_active, nb)
-        base, internal, self.L = _pseudoinverse(Bt, nb)
-        self.base = np.zeros((layout.nf, nb))
-        self.internal = np.zeros((layout.nf, internal.shape[1]))
-        self.base[active] = scale[:, None] * base
-        self.internal[active] = scale[:, None] * internal
-        f0 = problem.f0 * problem.active
-        self.offset = f0 + self.base @ (problem.h[layout.unactuated] - f0 @ problem.J[:, layout.unactuated])
+        self._M = problem.M[layout.base]
+        B = problem.J[:, layout.base]  # transposed: (nf, nb)
+        scale = 1.0 / problem.root_weight_f
+        if problem.everything_on:
+            base, internal, self.L = _pseudoinverse(B * scale[:, None], nb)
+            self.base, self.internal = scale[:, None] * base, scale[:, None] * internal
+            f0 = problem.f0
+        else:
+            active = np.flatnonzero(problem.active)
+            base, internal, self.L = _pseudoinverse(B[active] * scale[active, None], nb)
+            self.base, self.internal = np.zeros((layout.nf, nb)), np.zeros((layout.nf, internal.shape[1]))
+            self.base[active] = scale[active, None] * base
+            self.internal[active] = scale[active, None] * internal
+            f0 = problem.f0 * problem.active
+        self.offset = f0 + self.base.dot(problem.h[layout.base] - f0.dot(B))
 
     def dynamics(self) -> tuple[Array, Array]:
         """Rows on v̇ (k, nv) and offsets (k,) of what no contact carries."""
-        p, unactuated = self.problem, self.problem.layout.unactuated
-        return self.L.T @ p.M[unactuated], self.L.T @ p.h[unactuated]
+        return self.L.T @ self._M, self.L.T @ self.problem.h[self.problem.layout.base]
 
     def of(self, vdot: Array, internal: Array | None = None) -> Array:
         """Forces (nf,) at an acceleration, with internal forces λ (zero where left out)."""
-        f: Array = self.offset + self.base @ (self.problem.M[self.problem.layout.unactuated] @ vdot)
+        f: Array = self.base.dot(self._M.dot(vdot))
+        f += self.offset
         return f if internal is None else f + self.internal @ internal
 
     def on_acceleration(self) -> Array:
         """∂f/∂v̇ (nf, nv)."""
-        result: Array = self.base @ self.problem.M[self.problem.layout.unactuated]
+        result: Array = self.base @ self._M
         return result
 
 
