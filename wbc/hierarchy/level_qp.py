@@ -106,7 +106,7 @@ class Cascade:
         if n:
             H = np.eye(n)
             H[rank:, rank:] *= PROXIMAL
-            answer = self._repeat(label, H, G, lower, upper, slice(rank, n), slice(0, rank))
+            answer = self._repeat(label, H, G, lower, upper, slice(rank, n))
             x, multipliers = answer.x, answer.multipliers / self._norms[rows]
         self.z = self.z + self.free @ (start + to_w @ x)
         self.feasible = True
@@ -130,7 +130,7 @@ class Cascade:
         lower, upper = ((bound[rows] - self.G[rows] @ self.z) / norms for bound in (self.lower, self.upper))
         H = np.eye(r + k)
         H[:r, :r] *= PROXIMAL
-        answer = self._repeat(label, H, G / norms[:, None], lower, upper, slice(0, r), slice(r, None))
+        answer = self._repeat(label, H, G / norms[:, None], lower, upper, slice(0, r))
         slack, multipliers = answer.x[r:], answer.multipliers / norms
         self.z = self.z + self.free @ answer.x[:r]
         gave = rows[giving]
@@ -144,21 +144,22 @@ class Cascade:
         strong = np.abs(multipliers) > FELT * max(1.0, float(np.abs(slack).max(initial=0.0)))
         self._shrink(self.free, rows[strong])
 
-    def _repeat(self, label: str, H: Array, G: Array, lower: Array, upper: Array, prox: slice, kept: slice) -> Answer:
-        """Solve with a proximal term on one part of x, again from where it arrived, until the other part stays."""
-        n = len(H)
-        f = np.zeros(n)
+    def _repeat(self, label: str, H: Array, G: Array, lower: Array, upper: Array, prox: slice) -> Answer:
+        """Solve with a proximal term on one part of x, again from where it arrived, until it has nothing left to say.
+
+        At the solution the term's gradient is ε (c − c_before): once that is nothing, the level is solved without it.
+        """
+        f = np.zeros(len(H))
+        before = f[prox]
         answer = self._ask(QP(H, f, G, lower, upper, label))
         for _ in range(MOST_REPETITIONS):
-            if not np.abs(answer.x[prox]).max(initial=0.0):
+            moved = np.abs(answer.x[prox] - before).max(initial=0.0)
+            if PROXIMAL * moved <= SETTLED * (1.0 + np.abs(answer.x).max(initial=0.0)):
                 break
-            f = np.zeros(n)
-            f[prox] = -PROXIMAL * answer.x[prox]
-            again = self._ask(QP(H, f, G, lower, upper, label))
-            change = np.abs(again.x[kept] - answer.x[kept]).max(initial=0.0)
-            answer = again
-            if change <= SETTLED * (1.0 + np.abs(again.x[kept]).max(initial=0.0)):
-                break
+            before = answer.x[prox]
+            f = np.zeros(len(H))
+            f[prox] = -PROXIMAL * before
+            answer = self._ask(QP(H, f, G, lower, upper, label))
         return answer
 
     def _rows_on(self, basis: Array, z: Array) -> tuple[Indices, Array, Array, Array]:

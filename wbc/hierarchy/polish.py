@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, solve_triangular
 
-from wbc.checks import Array
 from wbc.solvers import QP, Answer
 
 FEASIBLE = 1e-10  # rows have unit norm
@@ -17,6 +15,8 @@ MOST_CHANGES = 30
 def polish(qp: QP, answer: Answer) -> Answer:
     """Solve the equality-constrained problem on the active set, mending the set where the KKT conditions ask for it.
 
+    Level QPs have a diagonal Hessian, which this relies on.
+
     The active rows come from the multipliers. Where the exact solution violates a row, the worst one joins; where a
     multiplier has the wrong sign, the worst one leaves; at most ``MOST_CHANGES`` times. If no set passes, the solver's
     own answer is returned, which is then the best that is known.
@@ -26,9 +26,9 @@ def polish(qp: QP, answer: Answer) -> Answer:
     scale = max(1.0, float(np.abs(answer.multipliers).max(initial=0.0)))
     side = np.sign(answer.multipliers) * (np.abs(answer.multipliers) > 1e-9 * scale)
     side[equal] = 1.0
-    L = cho_factor(qp.H, lower=True)[0]
-    free = -_solve(L, _solve(L, qp.f), transpose=True)  # the minimum without any row
-    half = _solve(L, qp.G.T).T  # G L⁻ᵀ: rows where the cost is Euclidean
+    root = np.sqrt(np.diagonal(qp.H))
+    free = -qp.f / root**2  # the minimum without any row
+    half = qp.G / root  # rows where the cost is Euclidean
     seen: set[bytes] = set()
     for _ in range(MOST_CHANGES):
         key = side.tobytes()
@@ -41,7 +41,7 @@ def polish(qp: QP, answer: Answer) -> Answer:
         keep = sigma > DEPENDENT * sigma.max(initial=0.0)
         U, sigma, Vt = U[:, keep], sigma[keep], Vt[keep]
         w = Vt.T @ ((U.T @ (bound - qp.G[active] @ free)) / sigma)  # least norm: the shortest way onto the active rows
-        x = free + _solve(L, w, transpose=True)
+        x = free + w / root
         multipliers = np.zeros(m)
         multipliers[active] = -U @ ((Vt @ w) / sigma)
         value = qp.G @ x
@@ -58,8 +58,3 @@ def polish(qp: QP, answer: Answer) -> Answer:
             continue
         return Answer(x, multipliers, "solved", answer.iterations, answer.message)
     return answer
-
-
-def _solve(L: Array, rhs: Array, transpose: bool = False) -> Array:
-    result: Array = solve_triangular(L, rhs, lower=True, trans=1 if transpose else 0, check_finite=False)
-    return result

@@ -157,18 +157,28 @@ def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, z: Array, r
     vdot = rows.acceleration(z[: rows.n])
     f = rows.contact_forces(vdot, z[rows.n :])
     torque = problem.torque(vdot, f)
-    first, clipped = problem.layout.n_in - problem.layout.n_tau, 0.0
-    lower = problem.lower[first:] - problem.offset[first:]
-    upper = problem.upper[first:] - problem.offset[first:]
-    for row, low, high in zip(problem.G_torque, lower, upper, strict=True):
-        entries = np.flatnonzero(row)
-        if len(entries) == 1:
-            i = entries[0]
-            low, high = sorted((low / row[i], high / row[i]))
-            inside = min(max(torque[i], low), high)
-            clipped = max(clipped, abs(torque[i] - inside))
-            torque[i] = inside
+    clipped = _clip(problem, torque)
     return Solution(vdot, f, torque, closed, rows.acceleration(closed.y), route, solver.name, clipped=clipped)
+
+
+def _clip(problem: Problem, torque: Array) -> float:
+    """Put torques inside their limits where a row speaks of one torque alone; returns the largest change."""
+    first = problem.layout.n_in - problem.layout.n_tau
+    single = np.flatnonzero((problem.G_torque != 0.0).sum(axis=1) == 1)
+    if not len(single):
+        return 0.0
+    joint = np.abs(problem.G_torque[single]).argmax(axis=1)
+    factor = problem.G_torque[single, joint]
+    ends = np.stack(
+        [bound[first + single] - problem.offset[first + single] for bound in (problem.lower, problem.upper)]
+    )
+    ends = np.sort(ends / factor, axis=0)
+    inside = torque.copy()
+    np.maximum.at(inside, joint, ends[0])
+    np.minimum.at(inside, joint, ends[1])
+    clipped = float(np.abs(torque - inside).max())
+    torque[:] = inside
+    return clipped
 
 
 def _inside(problem: Problem, vdot: Array, f: Array, torque: Array) -> bool:
