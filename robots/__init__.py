@@ -13,9 +13,17 @@ from wbc.robot import Robot
 
 # name -> module, imported only when the robot is loaded
 _ROBOTS = {
+    "anymal_c": "wbc.robots.anymal_c",
     "double_pendulum": "wbc.robots.double_pendulum",
+    "g1": "wbc.robots.g1",
+    "go2": "wbc.robots.go2",
+    "jvrc1": "wbc.robots.jvrc1",
     "kinova": "wbc.robots.kinova",
     "panda": "wbc.robots.panda",
+    "solo12": "wbc.robots.solo12",
+    "talos": "wbc.robots.talos",
+    "tiago": "wbc.robots.tiago",
+    "tiago_pro": "wbc.robots.tiago_pro",
     "ur5": "wbc.robots.ur5",
     "xarm7": "wbc.robots.xarm7",
     "z1": "wbc.robots.z1",

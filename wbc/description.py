@@ -53,10 +53,11 @@ def parse_urdf(path_or_text: str | Path) -> tuple[str, Path | None, ElementTree.
 
 
 def mimic_joints(element: ElementTree.Element) -> list[tuple[str, str]]:
-    """(joint, leader) of every ``<mimic>`` in a URDF."""
+    """(joint, leader) of every joint in a URDF that moves and has a ``<mimic>``."""
     return [
         (joint.get("name", ""), mimic.get("joint", ""))
         for joint in element.iter("joint")
+        if joint.get("type") != "fixed"
         for mimic in joint.iter("mimic")
     ]
 

@@ -21,8 +21,8 @@ def check(table: Table) -> list[Finding]:
     found = [*table.findings, *check_structure(table)]
     for joint in table.joints:
         if joint.nv == 1:
-            found += [*check_position(joint), *check_bounds(joint)]
-        if joint.mimics is not None:
+            found += [*check_position(joint), *check_bounds(joint, table.settled)]
+        if joint.mimics is not None and joint.nv:
             what = f"it mimics {joint.mimics!r}, which is ignored: it moves by itself"
             if joint.mimics not in {other.name for other in table.joints}:
                 what = f"it mimics {joint.mimics!r}, which does not exist; it moves by itself"
@@ -101,8 +101,8 @@ def check_position(joint: Joint) -> list[Finding]:
     return found
 
 
-def check_bounds(joint: Joint) -> list[Finding]:
-    """Effort and velocity limits: missing, negative, zero or placeholders."""
+def check_bounds(joint: Joint, settled: bool = False) -> list[Finding]:
+    """Effort and velocity limits: missing, negative, zero or placeholders (unless they are ``settled``)."""
     found = []
     unit = ("N", "m/s") if joint.kind == "prismatic" else ("N m", "rad/s")
     for what, value, placeholder, argument, units in (
@@ -119,7 +119,7 @@ def check_bounds(joint: Joint) -> list[Finding]:
             found.append(Finding("warning", where, f"{what} limit is 0, taken for a placeholder: unlimited", fix))
         elif value >= HUGE:
             found.append(Finding("note", where, f"{what} limit {value:g}: unlimited", fix))
-        elif value >= placeholder:
+        elif value >= placeholder and not settled:
             what = f"{what} limit {value:g} {units} looks like a placeholder: unlimited"
             found.append(Finding("warning", where, what, fix))
     return found

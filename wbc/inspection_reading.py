@@ -43,7 +43,7 @@ def read_table(element: ElementTree.Element, folder: Path | None, package_dirs: 
 def read_robot(robot: Any, package_dirs: Sequence[str | Path]) -> Table:
     """Read a robot that is already there: limits as it was told, links merged where a joint between them is locked."""
     model = robot.model
-    table = Table(robot.name)
+    table = Table(robot.name, settled=True)  # placeholders are inf by now, and other large numbers the user's own
     bodies = [f"(behind {name})" for name in model.names]
     for frame in reversed(list(model.frames)):  # the first link of each joint gives the group its name
         if frame.type.name == "BODY":

@@ -67,7 +67,7 @@ class Mesh:
 
 @dataclass(slots=True)
 class Table:
-    """Everything that was read, before it is judged."""
+    """Everything that was read, before it is judged; ``settled`` where limits are no longer a description's."""
 
     name: str
     links: list[Link] = field(default_factory=list)
@@ -76,6 +76,7 @@ class Table:
     meshes: list[Mesh] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     folder: Path | None = None
+    settled: bool = False
 
     def behind(self, link: str, *, rigidly: bool = False) -> list[str]:
         """``link`` and all links that it carries, or only those that are fixed to it."""
