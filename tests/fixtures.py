@@ -116,5 +116,11 @@ def advance(robot: Robot, state: State, acceleration: Any, dt: float) -> State:
 
 def forward(robot: Robot, state: State, torque: Any, dt: float) -> State:
     """One semi-implicit Euler step of the exact model under a torque."""
-    vdot = pin.aba(robot.model, robot.model.createData(), state.q, state.v, np.asarray(torque, dtype=float))
+    vdot = pin.aba(robot.model, _data(robot), state.q, state.v, np.asarray(torque, dtype=float))
     return advance(robot, state, vdot, dt)
+
+
+@functools.cache
+def _data(robot: Robot) -> Any:
+    """A robot's own workspace: making one costs more than a tick."""
+    return robot.model.createData()
