@@ -16,6 +16,9 @@ class TorqueTask:
     As the nominal it gives the acceleration of the robot that is driven by τ₀ alone, ``v̇₀ = M⁻¹ (τ₀ − h)``; with τ₀ = 0
     the robot falls freely wherever no task holds it, and hands over as much of the work as it can to its own dynamics.
 
+    As a soft task of a robot with contacts it shares the load and leaves the motion as it is, since torques depend on
+    contact forces, which are decided last (see :class:`wbc.tasks.WrenchTask`). Without contacts it bends the motion.
+
     Args:
         name: name in the stack and the report.
         target: τ₀ (nu,) [N m]; zero where left out.

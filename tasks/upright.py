@@ -68,22 +68,25 @@ class UprightTask(MotionTask):
         frame = terms.frame(self._frame)
         axis = self._axis
         across = frame.rotation.dot(orthogonal_pair(axis)).T  # rows b₁, b₂ in world axes
-        # a × d = |·| n lies across a, so that its two components along b₁ and b₂ are all of it
-        direction = self._direction
-        cosine = float(frame.rotation.dot(axis).dot(direction))
-        components = across.dot(direction)  # d = cos a + s (c₁ b₁ + c₂ b₂)  ⇒  a × d has components (−c₂, c₁)
-        sine = math.hypot(components[0], components[1])
-        if sine > 1e-9:
-            angle = math.atan2(sine, cosine) / sine
-            error = np.array((-components[1] * angle, components[0] * angle))
-        else:  # aligned, or at the antipode, where any axis would do: turn about b₁
-            error = np.array((0.0 if cosine > 0.0 else math.pi, 0.0))
         return Kinematics(
-            error,
+            angle_across(across, frame.rotation.dot(axis), self._direction),
             self.velocity_gap(across.dot(frame.velocity[3:])),
             across.dot(frame.J[3:]),
             across.dot(frame.Jdot_v[3:]),
         )
+
+
+def angle_across(across: Array, axis: Array, direction: Array) -> Array:
+    """θ (a × d)/|a × d| in two axes b₁, b₂ (rows of ``across``) that are orthogonal to a; all in world axes."""
+    # a × d lies across a, so that its two components along b₁ and b₂ are all of it
+    cosine = float(axis.dot(direction))
+    components = across.dot(direction)  # d = cos a + s (c₁ b₁ + c₂ b₂)  ⇒  a × d has components (−c₂, c₁)
+    sine = math.hypot(components[0], components[1])
+    if sine > 1e-9:
+        angle = math.atan2(sine, cosine) / sine
+        return np.array((-components[1] * angle, components[0] * angle))
+    # aligned, or at the antipode, where any axis would do: turn about b₁
+    return np.array((0.0 if cosine > 0.0 else math.pi, 0.0))
 
 
 def orthogonal_pair(axis: Array) -> Array:

@@ -10,7 +10,8 @@ from scipy.linalg import lapack
 from wbc.activation import Activation
 from wbc.checks import Array
 from wbc.contact import ContactRows
-from wbc.errors import InputError
+from wbc.errors import InputError, StackError
+from wbc.force_tasks import acts_on_forces, refuse_out_of_place, wrench_width
 from wbc.problem import ROTATION_LENGTH, Layout, Part, Problem
 from wbc.robot import Robot
 from wbc.rows import Rows
@@ -44,6 +45,11 @@ class Assembler:
         self.layout = self._lay_out(trial)
         self.problem = Problem(self.layout)
         self._tasks = [(task, _part(parts, task.name)) for task, parts in self._equality_parts()]
+        names = [part.name for part in self.layout.contacts]
+        self._force_tasks = [
+            (task, part, names.index(task.contact) if task.rows(trial).on == "wrench" else -1)
+            for task, part in ((stack[part.name], part) for part in self.layout.forces)
+        ]
         limit_parts = {part.name: part for part in self.layout.limits}
         self._limits = [(limit, limit_parts[limit.name]) for limit in stack.limits]
         self._contacts = list(zip(stack.contacts, self.layout.contacts, strict=True))
@@ -63,6 +69,9 @@ class Assembler:
         for task, part in self._tasks:
             if part.name not in absent:
                 self._place_equality(task.rows(terms), part)
+        for task, part, contact in self._force_tasks:
+            if part.name not in absent:
+                self._place_force(task.rows(terms), part, contact)
         for limit, part in self._limits:
             if part.name in absent:
                 continue
@@ -123,6 +132,18 @@ class Assembler:
             if rows.drift is not None:
                 p.drift[where] = rows.drift
 
+    def _place_force(self, rows: Rows, part: Part, index: int) -> None:
+        """Rows on torques as they are; rows on a wrench in world axes turned into the axes of its surface."""
+        p = self.problem
+        where = slice(part.start, part.stop)
+        p.b_force[where] = rows.b
+        if rows.on == "torque":
+            p.A_torque[where] = rows.A
+            return
+        contact = self.layout.contacts[index]
+        blocks = rows.A.reshape(len(rows.A), -1, 3) @ p.axes[index]
+        p.A_wrench[where, contact.start : contact.stop] = blocks.reshape(rows.A.shape)
+
     def _nominal(self, rows: Rows, terms: Terms) -> Array:
         """The acceleration that a nominal task defines: the M-least one that makes its rows zero."""
         if rows.A is terms.identity:
@@ -145,7 +166,8 @@ class Assembler:
             for level, parts in zip(self.stack.strict, self.layout.levels, strict=True)
             for task, _ in level
         ]
-        return strict + [(task, self.layout.soft) for task, _ in self.stack.soft]
+        placed = {part.name for part in self.layout.soft}
+        return strict + [(task, self.layout.soft) for task, _ in self.stack.soft if task.name in placed]
 
     def _lay_out(self, trial: Terms) -> Layout:
         robot, stack = self._robot, self.stack
@@ -160,6 +182,20 @@ class Assembler:
         nf = len(lengths)
         weights += [1.0] * nf
 
+        refuse_out_of_place(stack, trial, nf)
+        forces: list[Part] = []
+        root_weights_force: list[float] = []
+        soft_tasks = []
+        for task, weight in stack.soft:
+            rows = task.rows(trial)
+            if not acts_on_forces(rows, nf):
+                soft_tasks.append((task, weight))
+                continue
+            width = wrench_width(task, rows, contacts) if rows.on == "wrench" else robot.nu
+            size, start = _checked(task, rows, robot, width), len(root_weights_force)
+            forces.append(Part(task.name, start, start + size, weight))
+            root_weights_force += [weight**0.5] * size
+
         def place(task: Any, weight: float) -> Part:
             rows = task.rows(trial)
             start, size = len(lengths), _checked(task, rows, robot)
@@ -169,7 +205,7 @@ class Assembler:
             return Part(task.name, start, start + size, weight)
 
         levels = tuple(tuple(place(task, weight) for task, weight in level) for level in stack.strict)
-        soft = tuple(place(task, weight) for task, weight in stack.soft)
+        soft = tuple(place(task, weight) for task, weight in soft_tasks)
         for task in stack.nominal:
             _checked(task, task.rows(trial), robot)
         rows_of = {limit.name: limit.rows(trial) for limit in stack.limits}
@@ -207,6 +243,7 @@ class Assembler:
             contacts=tuple(contacts),
             levels=levels,
             soft=soft,
+            forces=tuple(forces),
             limits=tuple(limits),
             n_eq=len(lengths),
             n_acc=count["acceleration"],
@@ -214,6 +251,7 @@ class Assembler:
             n_tau=count["torque"],
             lengths=np.array(lengths),
             root_weights=np.sqrt(np.array(weights)),
+            root_weights_force=np.array(root_weights_force),
         )
 
 
@@ -221,11 +259,16 @@ def _part(parts: tuple[Part, ...], name: str) -> Part:
     return next(part for part in parts if part.name == name)
 
 
-def _checked(part: Any, rows: Rows, robot: Robot) -> int:
+def _checked(part: Any, rows: Rows, robot: Robot, width: int | None = None) -> int:
     """Number of rows of a part, refused where they do not fit the robot or each other."""
     if not isinstance(rows, Rows):
         raise InputError(f"{part.name!r}: rows(terms) returned {type(rows).__name__}, expected wbc.Rows")
-    width = robot.nu if rows.on == "torque" else robot.nv
+    if width is None:
+        if rows.on == "wrench":
+            raise StackError(
+                f"{part.name!r} has rows on a wrench: only tasks in soft may, and contacts have their cones"
+            )
+        width = robot.nu if rows.on == "torque" else robot.nv
     if np.ndim(rows.A) != 2 or rows.A.shape[1] != width:
         raise InputError(f"{part.name!r}: A has shape {np.shape(rows.A)}, expected (k, {width})")
     size = len(rows.A)

@@ -28,18 +28,20 @@ class Layout:
     """Sizes and places of everything in a problem; fixed for the life of a controller.
 
     Equality rows stand in the order contact motion, strict levels, soft tasks; inequality rows in the order
-    accelerations, wrenches, torques.
+    accelerations, wrenches, torques. Soft tasks on forces have rows of their own: they share the load, motion decided.
 
     Attributes:
         nv, nu, nf: numbers of velocities, torques and contact forces.
         actuated, unactuated: indices of the coordinates with and without a motor.
         contacts: the contacts, with their columns of f; their motion rows are the equality rows of the same numbers.
         levels: the tasks of each strict level.
-        soft: the soft tasks.
+        soft: the soft tasks on motion.
+        forces: the soft tasks on wrenches and torques, where there are contacts; their rows are counted on their own.
         limits: the limits, acceleration rows first; then the contacts' cones; then limits on torques.
         n_eq: number of equality rows; n_acc, n_cone, n_tau: inequality rows on accelerations, wrenches and torques.
         lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
         root_weights: (n_eq,) square roots of the weights.
+        root_weights_force: square roots of the weights of the rows of ``forces``.
         slices: rows of the contacts' motion (where there are any) and of each strict level.
         labels: what reports call these levels.
         base: the unactuated coordinates, as a slice where they come first: a view instead of a copy.
@@ -54,6 +56,7 @@ class Layout:
     contacts: tuple[Part, ...]
     levels: tuple[tuple[Part, ...], ...]
     soft: tuple[Part, ...]
+    forces: tuple[Part, ...]
     limits: tuple[Part, ...]
     n_eq: int
     n_acc: int
@@ -61,6 +64,7 @@ class Layout:
     n_tau: int
     lengths: Array
     root_weights: Array
+    root_weights_force: Array
     slices: tuple[slice, ...] = field(init=False)
     labels: tuple[str, ...] = field(init=False)
     base: slice | NDArray[np.intp] = field(init=False)
@@ -82,6 +86,11 @@ class Layout:
         """Number of inequality rows."""
         return self.n_acc + self.n_cone + self.n_tau
 
+    @property
+    def n_force(self) -> int:
+        """Number of rows of soft tasks on forces."""
+        return len(self.root_weights_force)
+
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every block of the flat record."""
         return {
@@ -98,6 +107,10 @@ class Layout:
             "active": (self.nf,),
             "f0": (self.nf,),
             "root_weight_f": (self.nf,),
+            "A_wrench": (self.n_force, self.nf),
+            "A_torque": (self.n_force, self.nu),
+            "b_force": (self.n_force,),
+            "force_share": (self.n_force,),
             "G": (self.n_acc, self.nv),
             "G_wrench": (self.n_cone, self.nf),
             "G_torque": (self.n_tau, self.nu),
@@ -123,11 +136,15 @@ class Problem:
         soft_share: factor on the weight of each soft row.
         active: 1 for each force of a contact that stands, 0 for one that does not.
         f0, root_weight_f: the wrench that internal forces tend to, and the roots of its weights R.
+        A_wrench, A_torque, b_force: rows ``A_wrench f + A_torque τ + b`` of the soft tasks on forces.
+        force_share: factor on the weight of each of these rows.
         G, G_wrench, G_torque, offset, lower, upper: inequality rows.
     """
 
     __slots__ = (
         "A",
+        "A_torque",
+        "A_wrench",
         "G",
         "G_torque",
         "G_wrench",
@@ -136,9 +153,11 @@ class Problem:
         "active",
         "axes",
         "b",
+        "b_force",
         "drift",
         "everything_on",
         "f0",
+        "force_share",
         "h",
         "layout",
         "lower",
@@ -164,6 +183,10 @@ class Problem:
     active: Array
     f0: Array
     root_weight_f: Array
+    A_wrench: Array
+    A_torque: Array
+    b_force: Array
+    force_share: Array
     G: Array
     G_wrench: Array
     G_torque: Array
@@ -181,7 +204,7 @@ class Problem:
             setattr(self, name, self.record[start : start + size].reshape(shape))
             start += size
         if record is None:
-            self.on[:], self.active[:], self.soft_share[:] = 1.0, 1.0, 1.0
+            self.on[:], self.active[:], self.soft_share[:], self.force_share[:] = 1.0, 1.0, 1.0, 1.0
         self.everything_on = bool(self.on.all() and self.active.all() and (self.soft_share == 1.0).all())
 
     def copy(self) -> Problem:
@@ -195,6 +218,11 @@ class Problem:
         if self.layout.nf:
             tau -= f.dot(self.J)
         return tau if self.layout.nu == self.layout.nv else tau[self.layout.actuated]
+
+    def force_rows(self, f: Array, tau: Array) -> Array:
+        """What the rows of soft tasks on forces take: ``A_wrench f + A_torque τ + b``."""
+        values: Array = self.A_wrench @ f + self.A_torque @ tau + self.b_force
+        return values
 
     def limit_values(self, vdot: Array, f: Array, tau: Array) -> Array:
         """What the inequality rows take at a solution."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,14 +30,15 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskReport:
-    """One task at one tick, in the task's units per second squared.
+    """One task at one tick, in the task's units per second squared; tasks on forces in N and N m.
 
     Attributes:
         asked: ξ̇_r (k,), what feedback and feed-forward want.
         got: ξ̇ (k,), what the command gives.
         missed: asked − got (k,).
         force: least-norm constraint force (k,) [N, N m] of a strict task; zeros for others.
-        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``.
+        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``;
+            for tasks on forces also ``"motion"``, which leaves no internal force in that direction.
         damping: share of the demand that damping leaves out in the task's weakest direction, 0 to 1.
     """
 
@@ -147,6 +148,9 @@ class Report:
             if not self.problem.soft_share[part.start - self._layout.soft_rows.start]:
                 continue
             found[part.name] = self._task(part, asked, got, None)
+        for part in self._layout.forces:
+            if p.force_share[part.start]:
+                found[part.name] = self._force_task(part)
         for name in self._nominal:
             gap = p.nominal - self._vdot
             found[name] = TaskReport(p.nominal.copy(), self._vdot.copy(), gap, np.zeros_like(gap), (), 0.0)
@@ -281,6 +285,24 @@ class Report:
             damping = float((np.linalg.norm(mine, axis=0) * split.left_out).max(initial=0.0))
         because = causes_of_miss(self, part, level) if bare.is_missed else ()
         return TaskReport(bare.asked, bare.got, bare.missed, force, because, damping)
+
+    def _force_task(self, part: Part) -> TaskReport:
+        """A soft task on a wrench or on torques."""
+        where, p = slice(part.start, part.stop), self.problem
+        f = np.zeros(self._layout.nf) if self.solution is None else self.solution.f
+        missed = -p.force_rows(f, p.torque(self._vdot, f))[where]
+        asked = -p.b_force[where]
+        bare = TaskReport(asked, asked - missed, missed, np.zeros_like(missed), (), 0.0)
+        if not bare.is_missed or self.solution is None:
+            return bare
+        A = self.gauss_rows.force_matrix()[where]
+        beyond = missed - A @ (np.linalg.pinv(A) @ missed) if A.size else missed
+        shared = float(np.abs(missed - beyond).max(initial=0.0))
+        because = [] if float(np.abs(beyond).max(initial=0.0)) <= MISSED else ["motion"]
+        if shared > MISSED:
+            limits = [limit_label(a.limit, a.element) for a in self.active if a.level == "forces"]
+            because += limits or ["weight"]
+        return replace(bare, because=tuple(because))
 
     def split_of(self, level: int) -> Split:
         """What a strict level decided."""

@@ -11,17 +11,17 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 
-On = Literal["acceleration", "torque"]
+On = Literal["acceleration", "torque", "wrench"]
 
 
 @dataclass(slots=True)
 class Rows:
-    """Linear rows ``lower ≤ A · + b ≤ upper`` on the accelerations v̇ or on the torques τ; ``A · + b = 0`` by default.
+    """Linear rows ``lower ≤ A · + b ≤ upper`` on accelerations v̇, torques τ or a contact's wrench f.
 
     Args:
-        A: matrix (k, nv) on accelerations, (k, nu) on torques.
+        A: matrix (k, nv) on accelerations, (k, nu) on torques, (k, 3) or (k, 6) on a wrench in world axes at its frame.
         b: offset (k,).
-        lower: lower bounds (k,), ``None`` for an equality.
+        lower: lower bounds (k,), ``None`` for an equality ``A · + b = 0``.
         upper: upper bounds (k,), ``None`` for an equality.
         on: what the rows multiply.
         drift: the J̇v (k,) that b contains, so that a report can speak of whole task accelerations.

@@ -50,6 +50,7 @@ class Target:
         required: whether ``None`` is refused.
         fixed: whether the value must stay once the task is placed.
         unlike: an attribute that must have another value.
+        instead_of: an attribute of which either this one or that one is set.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Target:
         required: bool = False,
         fixed: bool = False,
         unlike: str = "",
+        instead_of: str = "",
     ) -> None:
         self.check = check
         self.give = give
@@ -69,6 +71,7 @@ class Target:
         self.required = required
         self.fixed = fixed
         self.unlike = unlike
+        self.instead_of = instead_of
         self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -91,8 +94,12 @@ class Target:
         self.fit(checked, label, sizes)
         if self.unlike and checked is not None and task.__dict__.get(f"_{self.unlike}") == checked:
             raise InputError(f"{label} and {self.unlike} are both {checked!r}, expected two different ones")
-        if self.fixed and sizes and checked != task.__dict__[self.slot]:
-            raise InputError(f"{label} stays {task.__dict__[self.slot]!r} once a controller uses it; make a new task")
+        if self.instead_of and (value is None) == (task.__dict__.get(f"_{self.instead_of}") is None):
+            raise InputError(f"{label}: expected either {self.name} or {self.instead_of}, and not both")
+        if self.fixed and sizes and checked != task.__dict__.get(self.slot):
+            raise InputError(
+                f"{label} stays {task.__dict__.get(self.slot)!r} once a controller uses it; make a new task"
+            )
         task.__dict__[self.slot] = checked
 
     def fit(self, value: Any, label: str, sizes: dict[str, int]) -> None:
@@ -105,6 +112,8 @@ class Target:
 def fit_targets(task: Any, robot: Any) -> dict[str, int]:
     """Refuse targets of a length that is not the robot's; returns its sizes, which the task keeps once it is placed."""
     sizes = {"nq": robot.nq, "nv": robot.nv, "nu": robot.nu}
+    if getattr(task, "dim", None) is not None:
+        sizes["dim"] = task.dim
     for owner in type(task).__mro__:
         for attribute in vars(owner).values():
             if isinstance(attribute, Target):
@@ -153,9 +162,7 @@ class MotionTask(ABC):
     _mask_frame: str
     mask_frame: Any = Target(text, "name of a frame", required=True, fixed=True)
 
-    def __init__(
-        self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
-    ) -> None:
+    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
         self._name = text(name, "a task's name")
         self._sizes: dict[str, int] = {}
         self._rows: NDArray[np.intp] | None = None

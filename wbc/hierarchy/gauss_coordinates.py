@@ -95,6 +95,36 @@ class GaussRows:
         vdot += self.problem.nominal
         return vdot
 
+    def force_matrix(self) -> Array:
+        """Rows of soft tasks on forces as they feel λ: τ = S (M v̇ + h − Jᵀ f), f = f(v̇) + R^-½ N λ."""
+        p = self.problem
+        if self.forces is None:
+            return np.zeros((p.layout.n_force, 0))
+        A: Array = p.A_wrench @ self.forces.internal
+        A -= p.A_torque @ (p.J[:, p.layout.actuated].T @ self.forces.internal)
+        return A
+
+    def force_rows(self, vdot: Array) -> tuple[Array, Array]:
+        """The load-sharing level with the motion fixed, ``½ ‖A λ + b‖²``: soft tasks on forces, and λ itself."""
+        if self.forces is None:
+            return np.zeros((0, 0)), np.zeros(0)
+        p, n = self.problem, self.forces.internal.shape[1]
+        if not p.layout.n_force:
+            return np.eye(n), np.zeros(n)
+        f = self.forces.of(vdot)
+        weights = p.layout.root_weights_force * np.sqrt(p.force_share)
+        b = weights * p.force_rows(f, p.torque(vdot, f))
+        return np.vstack([weights[:, None] * self.force_matrix(), np.eye(n)]), np.concatenate([b, np.zeros(n)])
+
+    def shared_forces(self, vdot: Array) -> Array:
+        """f (nf,) at an acceleration, the load shared as f₀, R and the soft tasks on forces ask, cones left aside."""
+        if self.forces is None or not self.problem.layout.n_force or not self.forces.internal.shape[1]:
+            return self.contact_forces(vdot)
+        A, b = self.force_rows(vdot)
+        # least squares by QR: normal equations would square the ratio of the weights
+        _, x, _ = lapack.dgels(A, -b)
+        return self.contact_forces(vdot, x[: A.shape[1]])
+
     def contact_forces(self, vdot: Array, internal: Array | None = None) -> Array:
         """f (nf,) at an acceleration, with internal forces λ."""
         return np.zeros(0) if self.forces is None else self.forces.of(vdot, internal)

@@ -73,7 +73,7 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
     if method != "qp":
         vdot = rows.acceleration(closed.y)
-        f = rows.contact_forces(vdot)
+        f = rows.shared_forces(vdot)
         torque = problem.torque(vdot, f)
         if method == "closed_form" or _inside(problem, vdot, f, torque):
             return Solution(vdot, f, torque, closed, vdot)
@@ -94,7 +94,7 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
         reduced = Cascade(z, free, G, lower.copy(), upper.copy(), solver)
         try:
             reduced.gauss("gauss", *soft_cost(rows, closed.rest, closed.free))
-            _forces_last(reduced, n_internal)
+            _forces_last(reduced, rows)
             return _from_cascade(problem, rows, closed, reduced, "qp")
         except (InfeasibleError, SolverFailedError):
             pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
@@ -118,17 +118,16 @@ def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cas
         A, b = np.vstack([A, A_soft.T]), np.concatenate([b, b_soft])
     A = np.hstack([A, np.zeros((len(A), n_internal))])
     _with_limits_that_give_way(cascade, n_acc, partial(cascade.least_squares, "gauss", A, b))
-    _forces_last(cascade, n_internal)
+    _forces_last(cascade, rows)
     return cascade
 
 
-def _forces_last(cascade: Cascade, n_internal: int) -> None:
-    """Share the load: internal forces as small as the cones and torque limits allow, the motion untouched."""
+def _forces_last(cascade: Cascade, rows: GaussRows) -> None:
+    """Share the load as f₀, R and the soft tasks on forces ask, under cones and torque limits, the motion untouched."""
+    n_internal = len(cascade.z) - rows.n
     if n_internal:
-        n = len(cascade.z)
-        A = np.zeros((n_internal, n))
-        A[:, n - n_internal :] = np.eye(n_internal)
-        cascade.least_squares("forces", A, np.zeros(n_internal))
+        A, b = rows.force_rows(rows.acceleration(cascade.z[: rows.n]))
+        cascade.least_squares("forces", np.hstack([np.zeros((len(A), rows.n)), A]), b)
 
 
 def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Callable[[], None]) -> None:

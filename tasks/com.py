@@ -1,0 +1,42 @@
+"""ComTask: the centre of mass at a point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wbc.rows import Gains, Kinematics
+from wbc.task import MotionTask, Target, numbers
+from wbc.terms import Terms
+
+
+class ComTask(MotionTask):
+    """Bring the centre of mass to a point, ``Δx = c_target − c``, in world axes.
+
+    Args:
+        name: name in the stack and the report.
+        gains: feedback gains [1/s², 1/s].
+        mask: zeros and ones (3,) for the world axes x, y, z.
+        mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+
+    Attributes:
+        target: (3,) [m]; holds what it sees at the first tick where it was never set.
+        target_velocity: (3,) [m/s].
+        target_acceleration: (3,) [m/s²].
+
+    Source: Orin and Goswami (2008), the linear part of the centroidal momentum over the mass.
+    """
+
+    dim = 3
+    in_world_axes = True
+    target: Any = Target(numbers(3), "position (3,) [m]")
+    target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
+    target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
+
+    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """``ξ`` is the velocity of the centre of mass."""
+        com = terms.com
+        target = self.held(terms, com.position)
+        return Kinematics(target - com.position, self.velocity_gap(com.velocity), com.J, com.Jdot_v)
