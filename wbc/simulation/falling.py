@@ -9,7 +9,6 @@ import pinocchio as pin
 
 from wbc.checks import Array
 from wbc.robot import Robot
-from wbc.simulation.ground import feet_of
 from wbc.state import State
 
 LOWEST = 0.5  # of the base's height at the start
@@ -21,7 +20,7 @@ class Falling:
 
     def __init__(self, robot: Robot, start: State) -> None:
         floating = [joint.idx_q for joint in robot.model.joints if joint.shortname() == "JointModelFreeFlyer"]
-        self._bases = floating if feet_of(robot) else []
+        self._bases = floating if robot.feet else []
         poses = [_pose(start, iq) for iq in self._bases]
         self._heights = [height for height, _ in poses]
         self._up = [rotation[2].copy() for _, rotation in poses]  # the vertical in a base's axes

@@ -17,7 +17,7 @@ LEAST_INERTIA = 1e-14  # kg, kg m²: MuJoCo divides by these, so that a massless
 
 
 def mujoco_model(
-    robot: Any, *, losses: bool, joint_limits: bool, feet: tuple[Any, ...] = (), friction: float = 1.0
+    robot: Any, *, losses: bool, joint_limits: bool, ground: bool = False, friction: float = 1.0
 ) -> tuple[Any, Any]:
     """(MjModel, MjData) of a robot's rigid bodies: gravity and armature as in the pinocchio model, no shapes but feet.
 
@@ -25,7 +25,7 @@ def mujoco_model(
         robot: the :class:`wbc.Robot`.
         losses: let joint damping and dry friction of the description act.
         joint_limits: let joints meet stiff stops at the robot's position limits.
-        feet: what stands on the ground; without any there is none.
+        ground: lay a ground under the robot's feet.
         friction: Coulomb μ between feet and ground.
 
     Raises:
@@ -48,8 +48,8 @@ def mujoco_model(
         body.iquat, body.explicitinertial = np.array([0.8, 0.0, 0.6, 0.0]), True
         _add_joints(mujoco, body, robot, i, losses=losses, joint_limits=joint_limits)
         bodies.append(body)
-    if feet:
-        add_ground(mujoco, spec, robot, feet, bodies, friction)
+    if ground:
+        add_ground(mujoco, spec, robot, bodies, friction)
     mj_model = spec.compile()
     mj_data = mujoco.MjData(mj_model)
     _set_inertias(mj_model, model)

@@ -11,7 +11,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.robot import Robot
 from wbc.simulation.coordinates import Coordinates
-from wbc.simulation.ground import Ground, feet_of
+from wbc.simulation.ground import Ground
 from wbc.simulation.mjcf import mujoco_model
 from wbc.simulation.optional import optional
 from wbc.simulation.physics import NO_WRENCHES, Pushes, checked_state, checked_substeps, generalised_force
@@ -55,10 +55,10 @@ class MujocoWorld:
         self.robot = robot
         self.substeps = checked_substeps(substeps)
         checks.flag(losses, "losses"), checks.flag(joint_limits, "joint_limits")
-        feet = feet_of(robot) if checks.flag(ground, "ground") else ()
+        feet = robot.footing if checks.flag(ground, "ground") else ()
         checks.scalar(friction, "friction", lower=0.0)
         self.model, self.data = mujoco_model(
-            robot, losses=losses, joint_limits=joint_limits, feet=feet, friction=friction
+            robot, losses=losses, joint_limits=joint_limits, ground=bool(feet), friction=friction
         )
         self.coordinates = Coordinates(robot.model, self.model)
         self._ground = Ground(feet, self.model)
