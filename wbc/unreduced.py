@@ -13,6 +13,7 @@ from wbc.hierarchy import Solution
 from wbc.hierarchy.gauss_coordinates import metric_matrix
 from wbc.problem import Part, Problem
 
+ROOM = 1e-9  # relative; how far a limit stands behind the command, so that rounding leaves solvers a feasible point
 INDEPENDENT = 1e-9  # relative; equality rows that others imply are left out, since solvers refuse them
 
 FORCE_WEIGHT = 1e-6  # ε; it bends the motion by about 1e-3 m/s² where internal forces are free
@@ -21,7 +22,8 @@ FORCE_WEIGHT = 1e-6  # ε; it bends the motion by about 1e-3 m/s² where interna
 def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
     """``min ½ ‖v̇ − v̇₀‖²_W + Σ ½ w ‖A v̇ + b‖² + ½ ε ‖f − f₀‖²_R`` with strict levels at the values that they reached.
 
-    The base rows are equalities, limits and cones inequalities; a limit that gave way stands at the value it reached.
+    The base rows are equalities, limits and cones inequalities; a limit that gave way stands at the value it reached,
+    and none is nearer to the command than 1e-9 (1 + |value|).
     Rows that depend on others are left out. ε = ``FORCE_WEIGHT`` stands for "forces last", which one QP cannot say.
 
     Returns:
@@ -77,10 +79,10 @@ def _inequalities(problem: Problem, solution: Solution, x: Array) -> tuple[Array
     offset = problem.offset.copy()
     offset[layout.n_in - layout.n_tau :] += problem.G_torque @ problem.h[actuated]
     lower, upper = problem.lower - offset, problem.upper - offset
-    if solution.relaxed is not None:
-        value, gave = G @ x, solution.relaxed > 0.0
-        lower = np.where(gave, np.minimum(lower, value), lower)
-        upper = np.where(gave, np.maximum(upper, value), upper)
+    # the equalities alone may fix the command, and it stands on its active limits only to rounding
+    value = G @ x
+    room = ROOM * (1.0 + np.abs(value))
+    lower, upper = np.minimum(lower, value - room), np.maximum(upper, value + room)
     names = [f"{part.name} {element}" for part in layout.limits for element in part.elements]
     above, below = np.isfinite(upper), np.isfinite(lower)
     return (
