@@ -9,7 +9,7 @@ from wbc.robots.example_robot_data import from_wheel
 from wbc.robots.feet import sole, standing
 
 # this hip brings the centre of mass over the middle of the soles
-KNEE, HIP = 0.9, -0.463
+KNEE, HIP = 0.9, -0.458
 HALF_SIZE = (0.098, 0.058)  # m; lies inside the flat of the sole's mesh: x from -0.109 to 0.099, y beyond ±0.0588
 SIDES = {"left": 1.0, "right": -1.0}
 
@@ -23,7 +23,7 @@ HOME = {
         ("leg_{}_5", -KNEE - HIP, False),
         ("arm_{}_1", 0.25, True),
         ("arm_{}_2", 0.2, True),
-        ("arm_{}_4", -1.2, False),
+        ("arm_{}_4", -1.0, False),
     )
 }
 
