@@ -18,6 +18,7 @@ from wbc.robots import load
 
 EXACT = 1e-9  # N m; promised for active-set solvers
 LOOSE = {"osqp": 1e-6}  # N m; promised for osqp at eps 1e-9
+ROOM = 1e-6  # N m; as_qp may put an active limit 1e-9 (1 + |value|) behind the command, and the solution follows
 SOLVERS = ("daqp", "proxqp", "osqp")
 
 
@@ -74,7 +75,9 @@ def test_torques_agree_as_closely_as_promised(results):
         if row["torque_difference"] is None:
             assert row["solver"] == "osqp" and row["failed"] == row["ticks"]
             continue
-        tolerance = LOOSE.get(row["solver"], EXACT)
+        tolerance = (
+            ROOM if row["method"] == "unreduced" and row["case"] == "active" else LOOSE.get(row["solver"], EXACT)
+        )
         assert row["torque_difference"] <= tolerance, row
         assert row["constraint_residual"] <= tolerance, row
         assert row["limit_violation"] <= tolerance, row
@@ -187,7 +190,7 @@ def test_the_truth_of_a_limited_moment_satisfies_the_kkt_conditions():
         p = truth.problem
         vdot = np.linalg.solve(p.M, truth.torque - p.h)
         G, h, A, b = truth.qp.G, truth.qp.h, truth.qp.A, truth.qp.b
-        tight = G @ vdot > h - 1e-9
+        tight = G @ vdot > h - ROOM
         assert truth.active and tight.any()
         gradient = truth.qp.P @ vdot + truth.qp.q
         rows = np.vstack([A, G[tight]])
