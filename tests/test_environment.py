@@ -1,7 +1,7 @@
 """J01: the project as a user installs it, in a fresh virtual environment: every declared solver imports and solves.
 
 One environment, without system packages: first the core alone, then the solvers of the extra one by one. It needs the
-package index, or pip's cache of it, and takes about a minute (41 s of CPU), so that it runs only where it is asked for::
+package index, or pip's cache of it, and takes about a minute (41 s of CPU), so that it runs only when asked for::
 
     WBC_TEST_ENVIRONMENTS=1 pytest tests/test_environment.py
 """

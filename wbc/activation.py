@@ -117,7 +117,7 @@ class Activation:
             if first or not over:
                 presence.level = presence.target
             if present:
-                terms.release(name)
+                terms.release(task=name)
             elif name in self._contacts and last_forces is not None:
                 presence.load = float(last_forces[self._contacts[name].start + 2])
 
