@@ -10,7 +10,10 @@ import numpy as np
 from wbc.solvers.qp import QP, Answer, answer
 
 # eps_prox = 0 and a tight primal tolerance: the defaults regularise silently and accept rows that are 1e-6 outside
-SETTINGS = {"eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12, "iter_limit": 1000, "time_limit": 0.0}
+# sing_tol: with its default of 1e-11 a feasible level (demand of 700 m/s², PROXIMAL 1e-6) was called infeasible
+SETTINGS = {
+    "eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12, "sing_tol": 1e-13, "iter_limit": 1000, "time_limit": 0.0,
+}  # fmt: skip
 UNBOUNDED = 1e30  # daqp's infinity
 EQUALITY = 5
 MOST_MODELS = 32  # sizes change with rank and with the limits that are finite; far more than ever recur together
