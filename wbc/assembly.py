@@ -70,6 +70,8 @@ class Assembler:
             if part.name not in absent:
                 self._place_equality(task.rows(terms), part)
         for task, part, contact in self._force_tasks:
+            share = presence.nominal_share(part.name) if presence is not None else 1.0
+            p.force_share[part.start : part.stop] = share
             if part.name not in absent:
                 self._place_force(task.rows(terms), part, contact)
         for limit, part in self._limits:
