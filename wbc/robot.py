@@ -31,7 +31,7 @@ ROOTS = ("fixed", "free", "planar")
 class Robot:
     """A robot as the controller sees it: ``M(q) v̇ + h(q, v) = Sᵀ τ + Jcᵀ f`` with limits and a home.
 
-    Make one with :func:`wbc.robots.load`, :meth:`from_urdf` or :meth:`from_pinocchio`.
+    Make one with :func:`wbc.robots.load`, :meth:`from_urdf`, :meth:`from_mjcf` or :meth:`from_pinocchio`.
 
     Attributes:
         name: what the robot is called in messages.
@@ -134,9 +134,7 @@ class Robot:
         """
         checks.choice(root, ROOTS, "root")
         model, description, notes = read_urdf(path_or_text, root=root, package_dirs=package_dirs)
-        if isinstance(lock, str):
-            raise InputError(f"lock: expected a list of joint names, got the text {lock!r}; write lock=({lock!r},)")
-        locked = dict(lock) if isinstance(lock, Mapping) else dict.fromkeys(lock)
+        locked = _locked(lock)
         if locked:
             model = lock_joints(model, locked, home, name or model.name)
             notes = [note for note in notes if not any(f"joint {joint!r} mimics" in note for joint in locked)]
@@ -154,6 +152,54 @@ class Robot:
         )
 
     @classmethod
+    def from_mjcf(
+        cls,
+        path_or_text: str | Path,
+        *,
+        lock: Iterable[str] | Mapping[str, float] = (),
+        home: Any = None,
+        name: str | None = None,
+        torque_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, float] | None = None,
+        armature: Mapping[str, float] | float | None = None,
+    ) -> Robot:
+        """Read a robot from an MJCF file or from the text of one, as MuJoCo compiles it.
+
+        Inertia, armature, damping, dry friction, position limits, motors with gear and range, sites (as frames) and the
+        keyframe ``home`` are carried over. A joint without a motor is an unactuated coordinate. A torque is the torque
+        at the joint, whatever the gear; :class:`wbc.simulation.motors.Motors` makes MuJoCo's controls of it.
+
+        Args:
+            path_or_text: path of the file, or its text.
+            lock: joints that shall not move: names (locked at home), or name -> position [rad, m].
+            home: configuration (nq,), or joint name -> position; where silent, the keyframe ``home``, else ``qpos0``.
+            name, torque_limits, velocity_limits, armature: as in :meth:`from_urdf`. MJCF has no velocity limits.
+
+        Raises:
+            NotInstalledError: MuJoCo is not installed.
+            RobotError: MuJoCo refuses the file, or it closes a loop.
+            UnknownNameError: a joint that does not exist.
+        """
+        from wbc.mjcf_reading import read_mjcf  # the simulation package imports this file
+
+        read = read_mjcf(path_or_text)
+        locked = _locked(lock)
+        if isinstance(home, Mapping):
+            read.place({joint: position for joint, position in home.items() if locked.get(joint) is None})
+        if locked:
+            read.lock(locked)
+        return cls.from_pinocchio(
+            read.model,
+            home=read.home if home is None or isinstance(home, Mapping) else home,
+            name=name or read.name,
+            torque_limits=read.torque | dict(torque_limits or {}),
+            velocity_limits=velocity_limits,
+            armature=armature,
+            actuated=read.torque,
+            notes=read.notes,
+        )
+
+    @classmethod
     def from_pinocchio(
         cls,
         model: Any,
@@ -164,25 +210,35 @@ class Robot:
         velocity_limits: Mapping[str, float] | None = None,
         armature: Mapping[str, float] | float | None = None,
         zero_limits: ZeroLimits = "unlimited",
+        actuated: Iterable[str] | None = None,
         description: Description | None = None,
         notes: Sequence[str] = (),
     ) -> Robot:
-        """Make a robot of a pinocchio model (copied); arguments and errors as in :meth:`from_urdf`."""
+        """Make a robot of a pinocchio model (copied); arguments and errors as in :meth:`from_urdf`.
+
+        Args:
+            actuated: names of the coordinates that have motors; all but a free-flyer's where silent.
+        """
         model = pin.Model(model)
         label = name or model.name or "robot"
-        velocity_names, actuated = joint_names_of(model)
-        joint_names = tuple(velocity_names[i] for i in actuated)
+        velocity_names, with_motors = joint_names_of(model)
+        if actuated is not None:
+            with_motors = sorted(
+                velocity_names.index(checks.choice(joint, velocity_names, "joint", f"robot {label!r}"))
+                for joint in set(actuated)
+            )
+        joint_names = tuple(velocity_names[i] for i in with_motors)
         notes = [*notes, *set_armature(model, armature, label)]
         limits: Limits = limits_of(
-            model, velocity_names, actuated, zero_limits, torque_limits or {}, velocity_limits or {}
+            model, velocity_names, with_motors, zero_limits, torque_limits or {}, velocity_limits or {}
         )
-        torque = override(limits.torque[actuated], joint_names, torque_limits, "torque_limits", label)
+        torque = override(limits.torque[with_motors], joint_names, torque_limits, "torque_limits", label)
         velocity = override(limits.velocity, velocity_names, velocity_limits, "velocity_limits", label)
         robot = cls(
             name=label,
             model=model,
             home=home_of(model, home, limits.position, label),
-            actuated=np.asarray(actuated, dtype=np.intp),
+            actuated=np.asarray(with_motors, dtype=np.intp),
             joint_names=joint_names,
             torque_limits=torque,
             position_limits=limits.position,
@@ -259,3 +315,9 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"Robot({self.name!r}, nq={self.nq}, nv={self.nv}, nu={self.nu}, mass={self.mass:.3g} kg)"
+
+
+def _locked(lock: Iterable[str] | Mapping[str, float]) -> dict[str, float | None]:
+    if isinstance(lock, str):
+        raise InputError(f"lock: expected a list of joint names, got the text {lock!r}; write lock=({lock!r},)")
+    return dict(lock) if isinstance(lock, Mapping) else dict.fromkeys(lock)
