@@ -10,16 +10,19 @@ from scipy.linalg import solve_triangular
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import RANK_TOLERANCE
-from wbc.hierarchy.polish import polish
+from wbc.hierarchy.polish import kkt_residual, polish, without_proximal
 from wbc.solvers import QP, Answer, Solver
 
 Indices = NDArray[np.intp]
 
 PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
+WEAKEST = 1e-10
 VANISHED = 1e-9  # a row this short on the free space, relative to its own length, does not depend on it
-FELT = 1e-9  # a multiplier above this, relative, holds the level back
+FELT = 1e-9  # a multiplier above this, relative to the largest, holds the level back
+PRICED = 1e-10  # and above this at all
+CERTIFIED = 1e-7  # relative KKT residual of an answer that could not be polished
 SETTLED = 1e-12
-MOST_REPETITIONS = 6
+MOST_REPETITIONS = 30
 
 
 class InfeasibleError(Exception):
@@ -81,7 +84,9 @@ class Cascade:
         if not rank:
             return
         wanted = U[:, :rank].T @ residual
-        self._minimise(label, Vt[:rank].T / sigma[:rank], Vt[rank:].T, -(Vt[:rank].T / sigma[:rank]) @ wanted)
+        self._minimise(
+            label, Vt[:rank].T / sigma[:rank], Vt[rank:].T, -(Vt[:rank].T / sigma[:rank]) @ wanted, may_be_met=True
+        )
 
     def gauss(self, label: str, H: Array, f: Array) -> None:
         """Minimise ½ cᵀ H c + fᵀ c over the first directions of the free space; the others cost nothing.
@@ -93,26 +98,38 @@ class Cascade:
         L = np.linalg.cholesky(H)
         first = np.zeros((n, k))
         first[:k] = solve_triangular(L, np.eye(k), lower=True, check_finite=False).T
-        self._minimise(label, first, np.eye(n)[:, k:], -first @ (first[:k].T @ f))
+        self._minimise(label, first, np.eye(n)[:, k:], -first @ (first[:k].T @ f), may_be_met=False)
 
-    def _minimise(self, label: str, to_u: Array, to_c: Array, start: Array) -> None:
+    def _minimise(self, label: str, to_u: Array, to_c: Array, start: Array, *, may_be_met: bool) -> None:
         """The level's QP in (u, c), w = start + to_u u + to_c c; moves to its solution and freezes it."""
-        rank = to_u.shape[1]
+        rank, n = to_u.shape[1], to_u.shape[1] + to_c.shape[1]
+        if may_be_met and self._meet(label, to_c, start):
+            return
         to_w = np.hstack([to_u, to_c])
         rows, G, lower, upper = self._rows_on(self.free @ to_w, self.z + self.free @ start)
-        n = to_w.shape[1]
         x = np.zeros(n)
         multipliers = np.zeros(len(rows))
         if n:
-            H = np.eye(n)
-            H[rank:, rank:] *= PROXIMAL
-            answer = self._repeat(label, H, G, lower, upper, slice(rank, n))
+            answer = self._repeat(label, G, lower, upper, slice(0, rank), slice(rank, n))
             x, multipliers = answer.x, answer.multipliers / self._norms[rows]
         self.z = self.z + self.free @ (start + to_w @ x)
         self.feasible = True
         self._charge(rows, multipliers)
-        held = rows[np.abs(multipliers) > FELT * max(1.0, float(np.abs(x[:rank]).max(initial=0.0)))]
-        self._shrink(self.free @ to_c, held)
+        self._shrink(self.free @ to_c, rows[self._felt(multipliers)])
+
+    def _meet(self, label: str, to_c: Array, start: Array) -> bool:
+        """Try to meet a level exactly: where some c satisfies all rows at u = 0, no row holds the level back."""
+        try:
+            rows, G, lower, upper = self._rows_on(self.free @ to_c, self.z + self.free @ start)
+            c = np.zeros(to_c.shape[1])
+            if len(rows) and len(c) and (np.minimum(-lower, upper).min() < 0.0):
+                c = self._ask(QP(np.eye(len(c)), np.zeros(len(c)), G, lower, upper, f"{label} met")).x
+        except (InfeasibleError, SolverFailedError):
+            return False
+        self.z = self.z + self.free @ (start + to_c @ c)
+        self.free = self.free @ to_c
+        self.feasible = True
+        return True
 
     def least_violation(self, label: str, soft: NDArray[np.bool_]) -> None:
         """Minimise ½ ‖s‖², the amounts by which the rows ``soft`` (a mask) give way, the others kept; then freeze them.
@@ -128,9 +145,7 @@ class Cascade:
         G[giving, r + np.arange(k)] = 1.0
         norms = np.linalg.norm(G, axis=1)
         lower, upper = ((bound[rows] - self.G[rows] @ self.z) / norms for bound in (self.lower, self.upper))
-        H = np.eye(r + k)
-        H[:r, :r] *= PROXIMAL
-        answer = self._repeat(label, H, G / norms[:, None], lower, upper, slice(0, r))
+        answer = self._repeat(label, G / norms[:, None], lower, upper, slice(r, r + k), slice(0, r))
         slack, multipliers = answer.x[r:], answer.multipliers / norms
         self.z = self.z + self.free @ answer.x[:r]
         gave = rows[giving]
@@ -141,25 +156,30 @@ class Cascade:
         self.upper[gave] = np.where(big & (slack < 0.0), value, self.upper[gave])
         self.feasible = True
         self._charge(rows, multipliers)
-        strong = np.abs(multipliers) > FELT * max(1.0, float(np.abs(slack).max(initial=0.0)))
-        self._shrink(self.free, rows[strong])
+        self._shrink(self.free, rows[self._felt(multipliers)])
 
-    def _repeat(self, label: str, H: Array, G: Array, lower: Array, upper: Array, prox: slice) -> Answer:
-        """Solve with a proximal term on one part of x, again from where it arrived, until it has nothing left to say.
+    def _repeat(self, label: str, G: Array, lower: Array, upper: Array, u: slice, c: slice) -> Answer:
+        """Minimise ½ ‖u‖² with a proximal term on c, then without it on the active set found.
 
-        At the solution the term's gradient is ε (c − c_before): once that is nothing, the level is solved without it.
+        Where that does not pass, again from the last c with a weaker term: its gradient ε (c − c_before) holds c back
+        where the level's own slope is small, and at the solution it must be nothing.
         """
-        f = np.zeros(len(H))
-        before = f[prox]
-        answer = self._ask(QP(H, f, G, lower, upper, label))
+        n, weight = G.shape[1], PROXIMAL
+        f, H = np.zeros(n), np.eye(n)
+        before = f[c]
         for _ in range(MOST_REPETITIONS):
-            moved = np.abs(answer.x[prox] - before).max(initial=0.0)
-            if PROXIMAL * moved <= SETTLED * (1.0 + np.abs(answer.x).max(initial=0.0)):
-                break
-            before = answer.x[prox]
-            f = np.zeros(len(H))
-            f[prox] = -PROXIMAL * before
-            answer = self._ask(QP(H, f, G, lower, upper, label))
+            H[c, c] = weight * np.eye(len(before))
+            qp = QP(H, f, G, lower, upper, label)
+            answer = self._ask(qp)
+            moved = np.abs(answer.x[c] - before).max(initial=0.0)
+            if weight * moved <= SETTLED * np.abs(answer.x[u]).max(initial=0.0):
+                return answer
+            pure = without_proximal(qp, u, c, answer)
+            if pure is not None:
+                return pure
+            before, weight = answer.x[c], max(0.1 * weight, WEAKEST)
+            f = np.zeros(n)
+            f[c] = -weight * before
         return answer
 
     def _rows_on(self, basis: Array, z: Array) -> tuple[Indices, Array, Array, Array]:
@@ -190,11 +210,20 @@ class Cascade:
             raise InfeasibleError
         if not answer.solved:
             raise SolverFailedError(answer.message)
-        return polish(qp, answer)
+        polished = polish(qp, answer)
+        if polished is answer and kkt_residual(qp, answer) > CERTIFIED:
+            raise SolverFailedError(f"{self.solver.name}: its answer does not satisfy the KKT conditions")
+        return polished
+
+    @staticmethod
+    def _felt(multipliers: Array) -> NDArray[np.bool_]:
+        """Which rows hold a level back."""
+        size = np.abs(multipliers)
+        return size > max(PRICED, FELT * float(size.max(initial=0.0)))
 
     def _charge(self, rows: Indices, multipliers: Array) -> None:
         """Note the price of every row that holds this level back and held no earlier one."""
-        felt = (np.abs(multipliers) > FELT) & (self.price_level[rows] < 0)
+        felt = self._felt(multipliers) & (self.price_level[rows] < 0)
         self.price[rows[felt]] = np.abs(multipliers[felt])
         self.price_level[rows[felt]] = len(self.levels) - 1
 

@@ -42,7 +42,7 @@ class Osqp:
             workspace = osqp.OSQP()
             workspace.setup(
                 P, qp.f, A, qp.lower, qp.upper, verbose=False, eps_abs=ACCURACY, eps_rel=ACCURACY,
-                eps_prim_inf=1e-10, eps_dual_inf=1e-10, max_iter=MOST_ITERATIONS, warm_starting=True, polishing=True,
+                eps_prim_inf=1e-10, eps_dual_inf=1e-10, max_iter=MOST_ITERATIONS, warm_starting=True, polishing=False,
                 adaptive_rho=True, scaling=0,
             )  # fmt: skip
         else:

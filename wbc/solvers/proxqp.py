@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from proxsuite import proxqp
 
+from wbc.checks import Array
 from wbc.solvers.qp import QP, Answer, answer
 
 ACCURACY = 1e-12
@@ -57,6 +58,8 @@ class Proxqp:
         }.get(results.info.status, "solved" if close else "failed")
         multipliers = np.zeros(len(qp.G))
         multipliers[equal], multipliers[other] = results.y, results.z
+        if status == "solved" and warm and not _satisfies(qp, np.array(results.x), multipliers):
+            status = "failed"  # seen: SOLVED at iteration 0, far from the optimum
         result = answer(np.array(results.x), multipliers, status, iterations, f"proxqp: {results.info.status}")
         if result.solved:
             if len(self._workspaces) >= MOST_WORKSPACES:
@@ -69,3 +72,14 @@ class Proxqp:
     def reset(self) -> None:
         """Forget all workspaces."""
         self._workspaces.clear()
+
+
+def _satisfies(qp: QP, x: Array, multipliers: Array) -> bool:
+    """Whether a warm answer is stationary, inside, and holds only rows that are at their bound."""
+    value = qp.G @ x
+    gradient = np.abs(qp.H @ x + qp.f + qp.G.T @ multipliers).max(initial=0.0)
+    bound = np.where(multipliers > 0.0, qp.upper, qp.lower)
+    held = np.abs(multipliers) > 1e-6 * np.abs(multipliers).max(initial=0.0)
+    apart = np.abs(value - bound)[held].max(initial=0.0)
+    size = 1.0 + np.abs(value).max(initial=0.0) + np.abs(multipliers).max(initial=0.0)
+    return bool(max(gradient, apart, qp.violation(x)) < 1e-8 * size)

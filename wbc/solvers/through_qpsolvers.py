@@ -21,7 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "highs": {"time_limit": 1.0},
     "ecos": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11, "max_iters": 200},
     "proxqp": {"eps_abs": 1e-10, "eps_rel": 0.0, "max_iter": 200},
-    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 20000, "polishing": True},
+    "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 20000},
     "daqp": {"primal_tol": 1e-10, "eps_prox": 0.0, "iter_limit": 1000},
 }
 
