@@ -299,6 +299,7 @@ def test_joints_and_bodies_without_names_get_some():
     assert robot.nu == 0 and robot.frame_id("body2") > 0
 
 
+@pytest.mark.filterwarnings("ignore::wbc.errors.RobotWarning")
 def test_a_scene_that_comes_with_mujoco_agrees_too():
     path = importlib.resources.files("mujoco") / "testdata" / "model.xml"
     if not path.is_file():
