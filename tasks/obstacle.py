@@ -68,8 +68,8 @@ class ObstacleTask(MotionTask):
     """Move a ball on a frame away from an obstacle: ``v̇₀ = kp e s M⁻¹Jᵀn − kd s v`` inside the clearance, zero outside.
 
     n leads away from the obstacle, ``e = clearance − distance`` [m], and ``s = e/clearance`` rises from 0 at the
-    border, so that v̇₀ is continuous there. The push is a force: what a strict task leaves of it, in the metric of M, never
-    leads towards the obstacle, as a bare gradient Jᵀn may.
+    border, so that v̇₀ is continuous there. The push is a force: what a strict task leaves of it, in the metric of M,
+    never leads towards the obstacle, as a bare gradient Jᵀn may.
 
     Args:
         name: name in the stack and the report.
