@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers
+from wbc.target import Target, numbers
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 

@@ -10,7 +10,8 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers, text
+from wbc.target import Target, numbers, text
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 NEAREST = 1e-3  # m; nearer than this the lever of the centripetal term no longer shrinks, so that rows stay finite

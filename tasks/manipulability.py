@@ -8,7 +8,8 @@ import numpy as np
 
 from wbc import checks
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, text
+from wbc.target import Target, text
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 SOFTENING = 0.01  # ε: singular values far below this (m/rad) no longer steepen the slope

@@ -8,11 +8,16 @@ import numpy as np
 
 from wbc import checks
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target
+from wbc.target import Target
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 ROWS = {"linear": slice(0, 3), "angular": slice(3, 6), "both": slice(0, 6)}
-TURNS: dict[str, bool | tuple[bool, ...]] = {"linear": False, "angular": True, "both": (False, False, False, True, True, True)}
+TURNS: dict[str, bool | tuple[bool, ...]] = {
+    "linear": False,
+    "angular": True,
+    "both": (False, False, False, True, True, True),
+}
 
 
 class MomentumTask(MotionTask):

@@ -11,7 +11,8 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers, text
+from wbc.target import Target, numbers, text
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 

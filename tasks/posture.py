@@ -6,7 +6,8 @@ from typing import Any
 
 from wbc import checks
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target
+from wbc.target import Target
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 

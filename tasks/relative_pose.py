@@ -8,7 +8,8 @@ import numpy as np
 import pinocchio as pin
 
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers, text
+from wbc.target import Target, numbers, text
+from wbc.task import MotionTask
 from wbc.tasks.pose import pose_target, se3
 from wbc.terms import Terms
 

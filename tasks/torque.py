@@ -6,7 +6,7 @@ from typing import Any
 
 from wbc import checks
 from wbc.rows import Rows
-from wbc.task import Target, fit_targets, text
+from wbc.target import Target, fit_targets, text
 from wbc.terms import Terms
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from wbc import checks
 from wbc.rows import Rows
-from wbc.task import text
+from wbc.target import text
 from wbc.terms import Terms
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from wbc import checks
 from wbc.checks import Array
 from wbc.rows import Gains, Kinematics
-from wbc.task import MotionTask, Target, numbers, text
+from wbc.target import Target, numbers, text
+from wbc.task import MotionTask
 from wbc.terms import Terms
 
 

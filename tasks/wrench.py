@@ -11,7 +11,7 @@ from wbc.checks import Array
 from wbc.contact import Contact
 from wbc.errors import InputError
 from wbc.rows import Rows
-from wbc.task import Target, text
+from wbc.target import Target, text
 from wbc.terms import Terms
 
 

@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 
 from wbc.checks import Array
-from wbc.problem import Layout, Part, Problem
+from wbc.layout import Layout, Part
+from wbc.problem import Problem
 from wbc.stack import Stack
 from wbc.terms import Terms
 

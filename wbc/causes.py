@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc.checks import Array
-from wbc.problem import Part
+from wbc.layout import Part
 
 if TYPE_CHECKING:
     from wbc.report import Report

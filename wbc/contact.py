@@ -13,7 +13,7 @@ from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains
-from wbc.task import Target
+from wbc.target import Target
 from wbc.terms import FrameTerms, Terms
 
 

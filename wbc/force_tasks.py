@@ -8,7 +8,7 @@ import numpy as np
 
 from wbc.checks import unknown
 from wbc.errors import InputError, StackError, UnknownNameError
-from wbc.problem import Part
+from wbc.layout import Part
 from wbc.rows import Rows
 from wbc.stack import Stack
 from wbc.terms import Terms

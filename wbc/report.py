@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import enum
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,75 +13,11 @@ from wbc.checks import Array
 from wbc.hierarchy.closed_form import Split
 from wbc.hierarchy.gauss_coordinates import GaussRows
 from wbc.hierarchy.solve import Solution
-from wbc.problem import Part, Problem
+from wbc.layout import Part
+from wbc.outcome import MISSED, ActiveLimit, Relaxed, Status, TaskReport
+from wbc.problem import Problem
 
-MISSED = 1e-6  # a strict task is missed when more than this, relative to 1 + |asked|, is left
 PRICED = 1e-9  # a multiplier below this is a solver's rounding
-
-
-class Status(enum.Enum):
-    """How a tick ended."""
-
-    OPTIMAL = "optimal"
-    RELAXED = "relaxed"
-    FALLBACK = "fallback"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaskReport:
-    """One task at one tick, in the task's units per second squared; tasks on forces in N and N m.
-
-    Attributes:
-        asked: ξ̇_r (k,), what feedback and feed-forward want.
-        got: ξ̇ (k,), what the command gives.
-        missed: asked − got (k,).
-        force: least-norm constraint force (k,) [N, N m] of a strict task; zeros for others.
-        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``;
-            for tasks on forces also ``"motion"``, which leaves no internal force in that direction.
-        damping: share of the demand that damping leaves out in the task's weakest direction, 0 to 1.
-    """
-
-    asked: Array
-    got: Array
-    missed: Array
-    force: Array
-    because: tuple[str, ...]
-    damping: float
-
-    @property
-    def is_missed(self) -> bool:
-        """Whether more than rounding is missing."""
-        asked = float(np.abs(self.asked).max(initial=0.0))
-        return float(np.abs(self.missed).max(initial=0.0)) > MISSED * (1.0 + asked)
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveLimit:
-    """A limit that holds the solution back.
-
-    Attributes:
-        limit, element: name of the limit and of its row, such as the joint.
-        bound, value: the bound that holds, and the value reached [N m, rad/s²].
-        price: −∂(½ ‖residual‖² of ``level``)/∂bound, how much the level would gain from a wider bound.
-        level: the first level whose value the bound changes.
-    """
-
-    limit: str
-    element: str
-    bound: float
-    value: float
-    price: float
-    level: str
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxed:
-    """A limit row that gave way: by how much, and against what."""
-
-    name: str
-    element: str
-    by: float
-    because: tuple[str, ...]
 
 
 class Report:

@@ -11,7 +11,8 @@ from scipy.linalg import block_diag, qr
 from wbc.checks import Array
 from wbc.hierarchy import Solution
 from wbc.hierarchy.gauss_coordinates import metric_matrix
-from wbc.problem import Part, Problem
+from wbc.layout import Part
+from wbc.problem import Problem
 
 ROOM = 1e-11  # relative; how far a limit stands behind the command, so that rounding leaves solvers a feasible point
 INDEPENDENT = 1e-9  # relative; equality rows that others imply are left out, since solvers refuse them

@@ -1,0 +1,120 @@
+"""Laying out: every part of a stack is run once at a trial state, checked, and given its place in the problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wbc.errors import InputError, StackError
+from wbc.force_tasks import acts_on_forces, refuse_out_of_place, wrench_width
+from wbc.layout import ROTATION_LENGTH, Layout, Part
+from wbc.robot import Robot
+from wbc.rows import Rows
+from wbc.stack import Stack
+from wbc.terms import Terms
+
+
+def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
+    """Run every part once, check that its rows fit the robot, and give each its place."""
+    lengths: list[float] = []
+    weights: list[float] = []
+    contacts = []
+    for contact in stack.contacts:
+        contact.rows(trial)
+        start = len(lengths)
+        lengths += [1.0] * 3 + [ROTATION_LENGTH] * (contact.size - 3)
+        contacts.append(Part(contact.name, start, start + contact.size))
+    nf = len(lengths)
+    weights += [1.0] * nf
+
+    refuse_out_of_place(stack, trial, nf)
+    forces: list[Part] = []
+    root_weights_force: list[float] = []
+    soft_tasks = []
+    for task, weight in stack.soft:
+        rows = task.rows(trial)
+        if not acts_on_forces(rows, nf):
+            soft_tasks.append((task, weight))
+            continue
+        width = wrench_width(task, rows, contacts) if rows.on == "wrench" else robot.nu
+        size, start = _checked(task, rows, robot, width), len(root_weights_force)
+        forces.append(Part(task.name, start, start + size, weight))
+        root_weights_force += [weight**0.5] * size
+
+    def place(task: Any, weight: float) -> Part:
+        rows = task.rows(trial)
+        start, size = len(lengths), _checked(task, rows, robot)
+        angular = np.broadcast_to(getattr(task, "angular_rows", False), (size,))
+        lengths.extend(np.where(angular, ROTATION_LENGTH, 1.0))
+        weights.extend([weight] * size)
+        return Part(task.name, start, start + size, weight)
+
+    levels = tuple(tuple(place(task, weight) for task, weight in level) for level in stack.strict)
+    soft = tuple(place(task, weight) for task, weight in soft_tasks)
+    for task in stack.nominal:
+        _checked(task, task.rows(trial), robot)
+    rows_of = {limit.name: limit.rows(trial) for limit in stack.limits}
+    ordered = sorted(stack.limits, key=lambda limit: rows_of[limit.name].on == "torque")
+    limits, count = [], {"acceleration": 0, "wrench": 0, "torque": 0}
+    cones_placed = False
+
+    def place_cones() -> None:
+        for contact in stack.contacts:
+            elements = contact.elements()
+            start = sum(count.values())
+            count["wrench"] += len(elements)
+            limits.append(Part(f"contact {contact.name}", start, start + len(elements), elements=elements))
+
+    for limit in ordered:
+        if rows_of[limit.name].on == "torque" and not cones_placed:
+            cones_placed = True
+            place_cones()
+        rows = rows_of[limit.name]
+        size = _checked(limit, rows, robot)
+        elements = limit.elements(robot)
+        if len(elements) != size:
+            raise InputError(f"limit {limit.name!r} names {len(elements)} elements for {size} rows")
+        start = sum(count.values())
+        count[rows.on] += size
+        limits.append(Part(limit.name, start, start + size, elements=elements))
+    if not cones_placed:
+        place_cones()
+    return Layout(
+        nv=robot.nv,
+        nu=robot.nu,
+        nf=nf,
+        actuated=robot.actuated,
+        unactuated=np.setdiff1d(np.arange(robot.nv), robot.actuated),
+        contacts=tuple(contacts),
+        levels=levels,
+        soft=soft,
+        forces=tuple(forces),
+        limits=tuple(limits),
+        n_eq=len(lengths),
+        n_acc=count["acceleration"],
+        n_cone=count["wrench"],
+        n_tau=count["torque"],
+        lengths=np.array(lengths),
+        root_weights=np.sqrt(np.array(weights)),
+        root_weights_force=np.array(root_weights_force),
+    )
+
+
+def _checked(part: Any, rows: Rows, robot: Robot, width: int | None = None) -> int:
+    """Number of rows of a part, refused where they do not fit the robot or each other."""
+    if not isinstance(rows, Rows):
+        raise InputError(f"{part.name!r}: rows(terms) returned {type(rows).__name__}, expected wbc.Rows")
+    if width is None:
+        if rows.on == "wrench":
+            raise StackError(
+                f"{part.name!r} has rows on a wrench: only tasks in soft may, and contacts have their cones"
+            )
+        width = robot.nu if rows.on == "torque" else robot.nv
+    if np.ndim(rows.A) != 2 or rows.A.shape[1] != width:
+        raise InputError(f"{part.name!r}: A has shape {np.shape(rows.A)}, expected (k, {width})")
+    size = len(rows.A)
+    for label, value in (("b", rows.b), ("lower", rows.lower), ("upper", rows.upper)):
+        if value is not None and np.shape(value) != (size,):
+            raise InputError(f"{part.name!r}: {label} has shape {np.shape(value)}, expected ({size},)")
+    return size

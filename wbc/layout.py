@@ -1,0 +1,120 @@
+"""Layout: what stands where in a problem; fixed for the life of a controller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wbc.checks import Array
+
+ROTATION_LENGTH = 0.2  # m; a rotation row counts as the motion of a point this far from the axis
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where a task's or limit's rows stand: rows ``start`` to ``stop`` of the equalities or of the inequalities."""
+
+    name: str
+    start: int
+    stop: int
+    weight: float = 1.0
+    elements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Sizes and places of everything in a problem; fixed for the life of a controller.
+
+    Equality rows stand in the order contact motion, strict levels, soft tasks; inequality rows in the order
+    accelerations, wrenches, torques. Soft tasks on forces have rows of their own: they share the load, motion decided.
+
+    Attributes:
+        nv, nu, nf: numbers of velocities, torques and contact forces.
+        actuated, unactuated: indices of the coordinates with and without a motor.
+        contacts: the contacts, with their columns of f; their motion rows are the equality rows of the same numbers.
+        levels: the tasks of each strict level.
+        soft: the soft tasks on motion.
+        forces: the soft tasks on wrenches and torques, where there are contacts; their rows are counted on their own.
+        limits: the limits, acceleration rows first; then the contacts' cones; then limits on torques.
+        n_eq: number of equality rows; n_acc, n_cone, n_tau: inequality rows on accelerations, wrenches and torques.
+        lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
+        root_weights: (n_eq,) square roots of the weights.
+        root_weights_force: square roots of the weights of the rows of ``forces``.
+        slices: rows of the contacts' motion (where there are any) and of each strict level.
+        labels: what reports call these levels.
+        base: the unactuated coordinates, as a slice where they come first: a view instead of a copy.
+        soft_rows: rows of the soft tasks.
+    """
+
+    nv: int
+    nu: int
+    nf: int
+    actuated: NDArray[np.intp]
+    unactuated: NDArray[np.intp]
+    contacts: tuple[Part, ...]
+    levels: tuple[tuple[Part, ...], ...]
+    soft: tuple[Part, ...]
+    forces: tuple[Part, ...]
+    limits: tuple[Part, ...]
+    n_eq: int
+    n_acc: int
+    n_cone: int
+    n_tau: int
+    lengths: Array
+    root_weights: Array
+    root_weights_force: Array
+    slices: tuple[slice, ...] = field(init=False)
+    labels: tuple[str, ...] = field(init=False)
+    base: slice | NDArray[np.intp] = field(init=False)
+    soft_rows: slice = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = [slice(0, self.nf)] if self.nf else []
+        levels = [slice(level[0].start, level[-1].stop) for level in self.levels if level]
+        labels = [f"strict {k + 1}" for k, level in enumerate(self.levels) if level]
+        leading = np.array_equal(self.unactuated, np.arange(len(self.unactuated)))
+        object.__setattr__(self, "base", slice(0, len(self.unactuated)) if leading else self.unactuated)
+        object.__setattr__(self, "labels", (*(["contacts"] * len(rows)), *labels))
+        soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
+        object.__setattr__(self, "slices", (*rows, *levels))
+        object.__setattr__(self, "soft_rows", soft)
+
+    @property
+    def n_in(self) -> int:
+        """Number of inequality rows."""
+        return self.n_acc + self.n_cone + self.n_tau
+
+    @property
+    def n_force(self) -> int:
+        """Number of rows of soft tasks on forces."""
+        return len(self.root_weights_force)
+
+    def blocks(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of every block of the flat record."""
+        return {
+            "M": (self.nv, self.nv),
+            "h": (self.nv,),
+            "nominal": (self.nv,),
+            "A": (self.n_eq, self.nv),
+            "b": (self.n_eq,),
+            "drift": (self.n_eq,),
+            "J": (self.nf, self.nv),
+            "on": (self.n_eq,),
+            "soft_share": (self.n_eq - self.soft_rows.start,),
+            "axes": (len(self.contacts), 3, 3),
+            "active": (self.nf,),
+            "f0": (self.nf,),
+            "root_weight_f": (self.nf,),
+            "A_wrench": (self.n_force, self.nf),
+            "A_torque": (self.n_force, self.nu),
+            "b_force": (self.n_force,),
+            "force_share": (self.n_force,),
+            "G": (self.n_acc, self.nv),
+            "G_wrench": (self.n_cone, self.nf),
+            "G_torque": (self.n_tau, self.nu),
+            "offset": (self.n_in,),
+            "lower": (self.n_in,),
+            "upper": (self.n_in,),
+        }
