@@ -35,6 +35,7 @@ class TorqueLimits:
     @scale.setter
     def scale(self, value: float) -> None:
         self._scale = checks.scalar(value, "TorqueLimits: scale", lower=0.0)
+        self._placed: tuple[Terms, Rows] | None = None  # the rows are constant, and made once for each controller
 
     def elements(self, robot: Any) -> tuple[str, ...]:
         """The joints, in torque order."""
@@ -43,7 +44,8 @@ class TorqueLimits:
 
     def rows(self, terms: Terms) -> Rows:
         """``−τ_max ≤ τ ≤ τ_max``; inf where there is no limit."""
-        bounds = terms.robot.torque_limits
-        if self._scale != 1.0:
-            bounds = self._scale * bounds
-        return Rows(terms.identity_torque, terms.zero_torque, lower=-bounds, upper=bounds, on="torque")
+        if self._placed is None or self._placed[0] is not terms:
+            bounds = self._scale * terms.robot.torque_limits
+            rows = Rows(terms.identity_torque, terms.zero_torque, lower=-bounds, upper=bounds, on="torque")
+            self._placed = (terms, rows)
+        return self._placed[1]

@@ -69,6 +69,11 @@ class Activation:
         self.absent = frozenset(name for name, p in self._presence.items() if p.level == 0.0)
         self.settled = all(p.level == p.target for p in self._presence.values())
 
+    @property
+    def untouched(self) -> bool:
+        """Whether no part was ever told to come or go, so that nobody but the assembler has written bounds."""
+        return not self._presence
+
     def nominal_share(self, name: str) -> float:
         """How much of a nominal task counts."""
         presence = self._presence.get(name)
@@ -101,7 +106,9 @@ class Activation:
             for name, present in zip(fading, choice, strict=True):
                 self._put(problem, name, present)
                 share *= self._share(name) if present else 1.0 - self._share(name)
-            standing = [part for part in self._contacts.values() if problem.active[part.start]]
+            # an axle carries no weight: it has one force, and no normal one
+            feet = [part for part in self._contacts.values() if self._size(part) >= 3]
+            standing = [part for part in feet if problem.active[part.start]]
             for part in standing:
                 problem.f0[part.start + 2] = self._weight / len(standing)
             problem.everything_on = False
@@ -119,7 +126,7 @@ class Activation:
                 presence.level = presence.target
             if present:
                 terms.release(task=name)
-            elif name in self._contacts and last_forces is not None:
+            elif self._has_cone(name) and last_forces is not None:
                 presence.load = float(last_forces[self._contacts[name].start + 2])
 
     def _fades(self, name: str) -> bool:

@@ -54,6 +54,7 @@ class Assembler:
         self._limits = [(limit, limit_parts[limit.name]) for limit in stack.limits]
         self._contacts = list(zip(stack.contacts, self.layout.contacts, strict=True))
         self._written: dict[str, Array | None] = {}
+        self._constant: dict[str, Rows] = {}
         self._prepare_forces(robot)
 
     def assemble(self, terms: Terms, presence: Activation | None = None) -> Problem:
@@ -78,6 +79,9 @@ class Assembler:
             if part.name in absent:
                 continue
             rows = limit.rows(terms)
+            if rows is self._constant.get(part.name) and presence is not None and presence.untouched:
+                continue  # the very rows that stand there already (4 us)
+            self._constant[part.name] = rows
             where = slice(part.start, part.stop)
             if self._written.get(part.name) is not rows.A:  # a constant matrix is written once (0.6 us each)
                 self._written[part.name] = None if rows.A.flags.writeable else rows.A
@@ -101,7 +105,7 @@ class Assembler:
         p, layout = self.problem, self.layout
         p.root_weight_f[:] = 1.0
         p.active[:] = 1.0
-        row, total = layout.n_acc, len(layout.contacts)
+        row, total = layout.n_acc, sum(contact.size >= 3 for contact in self.stack.contacts)
         for contact, part in self._contacts:
             where = slice(part.start, part.stop)
             cone, lower, upper = contact.bounded_cone()
@@ -110,7 +114,8 @@ class Assembler:
             p.lower[rows], p.upper[rows] = lower, upper
             row += len(cone)
             p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
-            p.f0[part.start + 2] = robot.weight / total
+            if contact.size >= 3:  # an axle carries no weight
+                p.f0[part.start + 2] = robot.weight / total
         p.root_weight_f /= np.sqrt(robot.mass)  # only the conditioning depends on it
 
     def _place_contact(self, rows: ContactRows, part: Part, index: int) -> None:

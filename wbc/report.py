@@ -179,7 +179,8 @@ class Report:
             local = (
                 np.zeros(part.stop - part.start) if self.solution is None else self.solution.f[part.start : part.stop]
             )
-            found[part.name] = (local.reshape(-1, 3) @ axes.T).ravel()
+            along = axes[:, : len(local)]  # an axle has one force, along the first of its axes
+            found[part.name] = (local.reshape(-1, along.shape[1]) @ along.T).ravel()
         return found
 
     def explain(self) -> str:

@@ -34,7 +34,8 @@ class FrameTerms:
         self.rotation: Array = placement.rotation.copy()
         self.position: Array = placement.translation.copy()
         # with one joint the binding gives a vector
-        self.J: Array = pin.getFrameJacobian(model, data, index, _LWA).reshape(6, len(v))
+        J: Array = pin.getFrameJacobian(model, data, index, _LWA)
+        self.J: Array = J if J.ndim == 2 else J.reshape(6, 1)
         self.velocity: Array = self.J.dot(v)
         # classical: the acceleration of the point; the spatial one lacks ω × v and is wrong by 0.7 m/s² in motion
         self.Jdot_v: Array = pin.getFrameClassicalAcceleration(model, data, index, _LWA).vector

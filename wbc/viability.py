@@ -37,6 +37,9 @@ class BrakingEnvelope:
         self._slope = rate / (1.0 + rate * ahead)
         self._step = braking * ahead
         self._square = self._step**2 - self._knee**2
+        # beyond this distance φ(next distance) is above the velocity limit, so that only that limit counts
+        with np.errstate(invalid="ignore"):
+            self._far = v_max**2 / (2.0 * braking) + braking / (2.0 * rate**2) + 2.0 * v_max * dt + self._knee / rate
         self._accelerates_freely = bool(np.isinf(a_max).all())
 
     def acceleration(self, gap: Array, speed: Array) -> Array:
@@ -52,6 +55,11 @@ class BrakingEnvelope:
         Returns:
             The bounds (2, n), inf where nothing bounds the acceleration.
         """
+        if (gap - self._far).min() > 0.0:  # nobody is near a position limit: 5 operations instead of 20
+            a = self._v_max - speed
+            a /= self._dt
+            if a.min() >= 0.0 and self._accelerates_freely:
+                return a
         gaps = np.empty((2, *gap.shape))
         gaps[0] = gap
         np.multiply(speed, -0.5 * self._dt, out=gaps[1])
