@@ -1,23 +1,22 @@
 """PAL Robotics TIAGo: an arm and a lift on a differential base. Hand frame: ``hand_grasping_frame``; base frame:
 ``base_footprint``, on the ground between the wheels, x forward: a point there moves along x only.
 
-The wheels are no joints here: the base is a planar joint, and its three generalised forces are what the ground gives
-to the wheels. The joints of the hand are locked.
+The wheels are no joints here: the base is a planar joint. What the ground gives to the wheels is a force along x and a
+torque about z, which are motors with limits, and a force along the axle, which is none: ``root_joint_y`` is passive, and
+the contact ``wheels`` (``robot.contact("wheels")``) forbids the base to slide. The joints of the hand are locked.
 """
 
 from __future__ import annotations
 
 from wbc.robot import Robot
 from wbc.robots.example_robot_data import from_wheel
+from wbc.robots.wheels import axle
 
 # Of the description: two wheels of 6 N m and 10.15 rad/s with a radius of 0.0985 m, 0.2022 m beside the middle.
 TORQUE, SPEED, RADIUS, BESIDE = 6.0, 10.15, 0.0985, 0.2022
-FORCES = {
-    "root_joint_x": 2 * TORQUE / RADIUS,
-    "root_joint_y": 300.0,  # no motor: what rubber tyres (friction 0.6) under four fifths of 65 kg hold against a slide
-    "root_joint_yaw": 2 * TORQUE / RADIUS * BESIDE,
-}
-SPEEDS = {"root_joint_x": RADIUS * SPEED, "root_joint_y": RADIUS * SPEED, "root_joint_yaw": RADIUS * SPEED / BESIDE}
+FORCES = {"root_joint_x": 2 * TORQUE / RADIUS, "root_joint_yaw": 2 * TORQUE / RADIUS * BESIDE}
+SPEEDS = {"root_joint_x": RADIUS * SPEED, "root_joint_yaw": RADIUS * SPEED / BESIDE}
+HOLD = 300.0  # N along the axle: what rubber tyres (friction 0.6) under four fifths of 65 kg hold against a slide
 
 FINGERS = ("index", "middle", "ring", "little")
 HAND = (
@@ -37,8 +36,8 @@ HOME = {"torso_lift_joint": 0.15} | {
 
 
 def robot() -> Robot:
-    """The manipulator on a planar base: nq = 14, nv = nu = 13."""
-    return from_wheel(
+    """The manipulator on a differential base: nq = 14, nv = 13, nu = 12."""
+    tiago = from_wheel(
         "tiago_description/robots/tiago.urdf",
         name="tiago",
         root="planar",
@@ -47,4 +46,6 @@ def robot() -> Robot:
         # the lift's 2000 N is the description's own, eight times what it carries, and no placeholder
         torque_limits=FORCES | {"torso_lift_joint": 2000.0},
         velocity_limits=SPEEDS,
+        passive=("root_joint_y",),
     )
+    return tiago.with_axles(axle("wheels", "base_footprint", HOLD))

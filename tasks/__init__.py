@@ -1,5 +1,6 @@
 """Tasks and limits, one a file."""
 
+from wbc.tasks.axle_contact import AxleContact
 from wbc.tasks.com import ComTask
 from wbc.tasks.distance import DistanceTask
 from wbc.tasks.gaze import GazeTask
@@ -20,6 +21,7 @@ from wbc.tasks.upright import UprightTask
 from wbc.tasks.wrench import WrenchTask
 
 __all__ = [
+    "AxleContact",
     "ComTask",
     "DistanceTask",
     "GazeTask",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,21 @@ def joint_names_of(model: Any) -> tuple[tuple[str, ...], list[int]]:
         if joint.shortname() != "JointModelFreeFlyer":
             actuated += range(joint.idx_v, joint.idx_v + joint.nv)
     return tuple(names), actuated
+
+
+def without_motors(
+    with_motors: Sequence[int], names: Sequence[str], passive: Iterable[str], label: str
+) -> tuple[list[int], dict[str, float]]:
+    """The actuated coordinates without the ``passive`` ones, and these with the torque 0 that they have.
+
+    Raises:
+        InputError: a text instead of a list of names.
+        UnknownNameError: a coordinate that does not exist; the message has close matches.
+    """
+    if isinstance(passive, str):
+        raise InputError(f"passive: expected a list of names, got the text {passive!r}; write passive=({passive!r},)")
+    motorless = {checks.choice(name, names, "joint", f"robot {label!r}"): 0.0 for name in passive}
+    return [i for i in with_motors if names[i] not in motorless], motorless
 
 
 def joint_of_velocity(model: Any, index: int) -> int:

@@ -13,11 +13,12 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from wbc import checks
+from wbc.axle import Axle
 from wbc.checks import Array
 from wbc.description import Description, read_urdf
 from wbc.errors import InputError, RobotError, RobotWarning
 from wbc.foot import Foot
-from wbc.joints import JointOrder, joint_names_of
+from wbc.joints import JointOrder, joint_names_of, without_motors
 from wbc.limits import Limits, ZeroLimits, limits_of, override
 from wbc.loading import home_of, lock_joints, refuse_singular_mass_matrix, set_armature
 
@@ -46,6 +47,7 @@ class Robot:
         warnings: what was mended or ignored while loading, one sentence each.
         velocity_names: names (nv,) of all coordinates of ``v``.
         footing: where it stands; see :meth:`foot` and :meth:`contact`.
+        axles: of wheels that are no joints here but do not slide sideways; :meth:`contact` makes one's contact.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Robot:
     warnings: tuple[str, ...] = ()
     velocity_names: tuple[str, ...] = field(default=())
     footing: tuple[Foot, ...] = ()
+    axles: tuple[Axle, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("home", "actuated", "torque_limits", "position_limits", "velocity_limits"):
@@ -111,6 +114,7 @@ class Robot:
         velocity_limits: Mapping[str, float] | None = None,
         armature: Mapping[str, float] | float | None = None,
         zero_limits: ZeroLimits = "unlimited",
+        passive: Iterable[str] = (),
     ) -> Robot:
         """Read a robot from a URDF file or from the text of one; meshes are not needed and not looked for.
 
@@ -127,6 +131,7 @@ class Robot:
                 whatever the model has, so that saying it twice adds it once.
             zero_limits: what an effort or velocity of 0 means: ``"unlimited"`` (a placeholder, with a warning),
                 ``"zero"`` (a joint that may not push) or ``"error"``.
+            passive: names of coordinates without a motor, such as ``"root_joint_y"``: they move, but have no torque.
 
         Raises:
             RobotError: the text is no URDF, or the mass matrix is singular (a moving link without inertia).
@@ -147,6 +152,7 @@ class Robot:
             velocity_limits=velocity_limits,
             armature=armature,
             zero_limits=zero_limits,
+            passive=passive,
             description=description,
             notes=notes,
         )
@@ -211,6 +217,7 @@ class Robot:
         armature: Mapping[str, float] | float | None = None,
         zero_limits: ZeroLimits = "unlimited",
         actuated: Iterable[str] | None = None,
+        passive: Iterable[str] = (),
         description: Description | None = None,
         notes: Sequence[str] = (),
     ) -> Robot:
@@ -218,6 +225,7 @@ class Robot:
 
         Args:
             actuated: names of the coordinates that have motors; all but a free-flyer's where silent.
+            passive: names of coordinates that have none after all.
         """
         model = pin.Model(model)
         label = name or model.name or "robot"
@@ -227,10 +235,16 @@ class Robot:
                 velocity_names.index(checks.choice(joint, velocity_names, "joint", f"robot {label!r}"))
                 for joint in set(actuated)
             )
+        with_motors, motorless = without_motors(with_motors, velocity_names, passive, label)
         joint_names = tuple(velocity_names[i] for i in with_motors)
         notes = [*notes, *set_armature(model, armature, label)]
         limits: Limits = limits_of(
-            model, velocity_names, with_motors, zero_limits, torque_limits or {}, velocity_limits or {}
+            model,
+            velocity_names,
+            with_motors,
+            zero_limits,
+            motorless | dict(torque_limits or {}),
+            velocity_limits or {},
         )
         torque = override(limits.torque[with_motors], joint_names, torque_limits, "torque_limits", label)
         velocity = override(limits.velocity, velocity_names, velocity_limits, "velocity_limits", label)
@@ -275,17 +289,34 @@ class Robot:
         checks.choice(name, self.feet, "foot", f"robot {self.name!r}")
         return next(foot for foot in self.footing if foot.name == name)
 
-    def contact(self, name: str, **keywords: Any) -> Contact:
-        """A new contact for a foot, such as ``robot.contact("left_foot", friction=0.6)``.
-
-        Args:
-            name: one of :attr:`feet`, and the name of the contact.
-            **keywords: as for the contact itself: friction, normal, min_force, max_force, gains.
+    def with_axles(self, *axles: Axle) -> Robot:
+        """The same robot, on wheels that do not slide along these axles.
 
         Raises:
-            UnknownNameError: there is no such foot; the message has close matches.
+            UnknownNameError: an axle's frame does not exist.
+            RobotError: an axle's frame is not fixed to a planar base, or two axles have one name.
         """
-        return self.foot(name).make(**keywords)
+        names = [axle.name for axle in axles]
+        if len({*names, *self.feet}) < len(names) + len(self.feet):
+            raise RobotError(f"robot {self.name!r}: two axles or feet have one name: {', '.join([*names, *self.feet])}")
+        for axle in axles:
+            axle.row(self.model, self.frame_id(axle.frame))
+        return replace(self, axles=tuple(axles))
+
+    def contact(self, name: str, **keywords: Any) -> Contact:
+        """A new contact for a foot or an axle, such as ``robot.contact("left_foot", friction=0.6)``.
+
+        Args:
+            name: one of :attr:`feet` or an axle's, and the name of the contact.
+            **keywords: as for the contact itself: friction, normal, min_force, max_force, gains; an axle has gains only.
+
+        Raises:
+            UnknownNameError: there is no such foot or axle; the message has close matches.
+        """
+        axles = {axle.name: axle for axle in self.axles}
+        if axles:
+            checks.choice(name, (*self.feet, *axles), "foot or axle", f"robot {self.name!r}")
+        return axles[name].make(**keywords) if name in axles else self.foot(name).make(**keywords)
 
     def scaled(self, *, torque: float = 1.0, velocity: float = 1.0) -> Robot:
         """The same robot with its torque and velocity limits multiplied by positive factors."""

@@ -1,4 +1,7 @@
-"""The plain physics: pinocchio's forward dynamics and semi-implicit Euler steps; no ground, no friction, no stops."""
+"""The plain physics: pinocchio's forward dynamics and semi-implicit Euler steps; no ground, no friction, no stops.
+
+Wheels roll on rails here: after each step the speed along a robot's axles is zero, whatever force that takes.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,10 @@ class Integrator:
         self.substeps = checked_substeps(substeps)
         self._data = robot.model.createData()
         self._pushes = Pushes(robot)
+        self._axles = np.zeros((len(robot.axles), robot.nv))  # constant, since base and axle turn together
+        for row, axle in zip(self._axles, robot.axles, strict=True):
+            where, values = axle.row(robot.model, robot.frame_id(axle.frame))
+            row[where] = values
         self.reset(State(robot.home, np.zeros(robot.nv)))
 
     @property
@@ -45,12 +52,22 @@ class Integrator:
         tau, period = generalised_force(self.robot, torque), dt / self.substeps
         for _ in range(self.substeps):
             vdot = self._acceleration(tau, pushes)
-            self._v = self._v + period * vdot
+            self._v = self._rolling(self._v + period * vdot)
             self._q = pin.integrate(model, self._q, period * self._v)
 
     def measured_wrenches(self) -> dict[str, Array]:
         """Nothing: there is no ground."""
         return {}
+
+    def _rolling(self, v: Array) -> Array:
+        """The velocity that an impulse along the axles leaves: the one nearest in M that has no speed along them."""
+        A = self._axles
+        if not len(A):
+            return v
+        M = np.triu(pin.crba(self.robot.model, self._data, self._q))
+        weighted = np.linalg.solve(M + np.triu(M, 1).T, A.T)
+        rolling: Array = v - weighted @ np.linalg.lstsq(A @ weighted, A @ v, rcond=1e-9)[0]
+        return rolling
 
     def _acceleration(self, tau: Array, pushes: list[tuple[Any, Array]]) -> Array:
         model, data = self.robot.model, self._data

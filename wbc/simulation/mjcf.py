@@ -9,6 +9,7 @@ import pinocchio as pin
 
 from wbc.checks import Array
 from wbc.errors import RobotError
+from wbc.simulation.axles import add_axles
 from wbc.simulation.coordinates import WXYZ_OF_XYZW, mujoco_joints
 from wbc.simulation.ground import add_ground
 from wbc.simulation.optional import optional
@@ -50,6 +51,7 @@ def mujoco_model(
         bodies.append(body)
     if ground:
         add_ground(mujoco, spec, robot, bodies, friction)
+    add_axles(mujoco, spec, robot)
     mj_model = spec.compile()
     mj_data = mujoco.MjData(mj_model)
     _set_inertias(mj_model, model)

@@ -10,6 +10,7 @@ import numpy as np
 from wbc import checks
 from wbc.checks import Array
 from wbc.robot import Robot
+from wbc.simulation.axles import Axles
 from wbc.simulation.coordinates import Coordinates
 from wbc.simulation.ground import Ground
 from wbc.simulation.mjcf import mujoco_model
@@ -22,7 +23,8 @@ class MujocoWorld:
     """Independent rigid-body physics for a robot: MuJoCo with the masses, axes and armature of the pinocchio model.
 
     Motors are plain torques (gear 1) and are not clipped. A robot with feet has the ground z = 0 under them, which
-    nothing else touches; joints have neither stops nor friction unless they are asked for.
+    nothing else touches; joints have neither stops nor friction unless they are asked for. Wheels that are no joints
+    hold a base along their axle with dry friction (:mod:`wbc.simulation.axles`).
 
     Args:
         robot: what moves.
@@ -62,6 +64,7 @@ class MujocoWorld:
         )
         self.coordinates = Coordinates(robot.model, self.model)
         self._ground = Ground(feet, self.model)
+        self._axles = Axles(robot, self.model)
         self._pushes = Pushes(robot)
         self.reset(State(robot.home, np.zeros(robot.nv)))
 
@@ -72,7 +75,7 @@ class MujocoWorld:
 
     def reset(self, state: State) -> None:
         """Put the robot somewhere; MuJoCo's clock and warm start begin anew."""
-        self._ground.clear()
+        self._ground.clear(), self._axles.clear()
         self._mujoco.mj_resetData(self.model, self.data)
         self._place(state)
 
@@ -81,11 +84,12 @@ class MujocoWorld:
         mujoco, model, data = self._mujoco, self.model, self.data
         tau, pushes = generalised_force(self.robot, torque), self._pushes(wrenches)
         model.opt.timestep = dt / self.substeps
-        self._ground.clear()
+        self._ground.clear(), self._axles.clear()
         force = self._generalised(tau)
         for substep in range(self.substeps):
             # mj_step in its parts, without its checks: those start over from the zero pose when a state blows up, and
             # write a log file into the user's folder; here a blown-up state stays one, for the run to see
+            self._axles.turn(data)
             mujoco.mj_fwdPosition(model, data)
             if substep and self.coordinates.turns_motors:
                 force = self._generalised(tau)
@@ -96,15 +100,15 @@ class MujocoWorld:
             mujoco.mj_fwdActuation(model, data)
             mujoco.mj_fwdAcceleration(model, data)
             mujoco.mj_fwdConstraint(model, data)
-            self._ground.add(data)
+            self._ground.add(data), self._axles.add(mujoco, data)
             mujoco.mj_Euler(model, data)
 
     def measured_wrenches(self) -> dict[str, Array]:
         """Foot -> what MuJoCo's ground pushed it with, the mean over the last :meth:`step`; zero before the first.
 
-        Force (3,) of a ball, force and moment (6,) of a sole: world axes, at the origin of the foot's frame.
+        Force (3,) of a ball or an axle, force and moment (6,) of a sole: world axes, at the origin of the foot's frame.
         """
-        return self._ground.wrenches()
+        return self._ground.wrenches() | self._axles.wrenches()
 
     def dynamics(self, state: State) -> tuple[Array, Array]:
         """M (nv, nv) and h (nv,) as MuJoCo has them at a state, in pinocchio's order; moves the robot there."""
@@ -135,6 +139,7 @@ class MujocoWorld:
     def _evaluate(self, state: State, force: Array) -> None:
         self._place(state)
         self.data.qfrc_applied[:] = self.coordinates.rate_to_mujoco(state.q, force)
+        self._axles.turn(self.data)
         self._mujoco.mj_forward(self.model, self.data)
 
     def _place(self, state: State) -> None:
