@@ -2,8 +2,8 @@
 ``base_footprint``, on the ground between the wheels, x forward: a point there moves along x only.
 
 The wheels are no joints here: the base is a planar joint. What the ground gives to the wheels is a force along x and a
-torque about z, which are motors with limits, and a force along the axle, which is none: ``root_joint_y`` is passive, and
-the contact ``wheels`` (``robot.contact("wheels")``) forbids the base to slide. The joints of the hand are locked.
+torque about z, which are motors with limits, and a force along the axle, which is none: ``root_joint_y`` is passive,
+and the contact ``wheels`` (``robot.contact("wheels")``) forbids the base to slide. The joints of the hand are locked.
 """
 
 from __future__ import annotations

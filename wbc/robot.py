@@ -308,7 +308,7 @@ class Robot:
 
         Args:
             name: one of :attr:`feet` or an axle's, and the name of the contact.
-            **keywords: as for the contact itself: friction, normal, min_force, max_force, gains; an axle has gains only.
+            **keywords: as for the contact itself: friction, normal, min_force, max_force, gains; for axles gains.
 
         Raises:
             UnknownNameError: there is no such foot or axle; the message has close matches.

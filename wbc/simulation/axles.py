@@ -1,9 +1,9 @@
 """Wheels that do not slide in MuJoCo: dry friction along the axle of a planar base, as much as the tyres hold.
 
 MuJoCo's equalities are conditions on positions, and rolling is one on velocities. A tendon over the base's three joints
-has a length that changes by ``n_x ẋ + n_y ẏ + (…) θ̇``, the speed along the axle when its coefficients are turned with the
-base before every step, and its dry friction is a constraint on that speed in MuJoCo's own solver: the force along the
-axle is whatever holds the base, up to ``hold``, beyond which it slides. Nothing of the controller's enters.
+gets longer by ``n_x ẋ + n_y ẏ + (…) θ̇``, the speed along the axle when its coefficients are turned with the base before
+every step, and its dry friction is a constraint on that speed in MuJoCo's own solver: the force along the axle is
+whatever holds the base, up to ``hold``, beyond which it slides. Nothing of the controller's enters.
 """
 
 from __future__ import annotations

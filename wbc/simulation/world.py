@@ -75,7 +75,8 @@ class MujocoWorld:
 
     def reset(self, state: State) -> None:
         """Put the robot somewhere; MuJoCo's clock and warm start begin anew."""
-        self._ground.clear(), self._axles.clear()
+        self._ground.clear()
+        self._axles.clear()
         self._mujoco.mj_resetData(self.model, self.data)
         self._place(state)
 
@@ -84,7 +85,8 @@ class MujocoWorld:
         mujoco, model, data = self._mujoco, self.model, self.data
         tau, pushes = generalised_force(self.robot, torque), self._pushes(wrenches)
         model.opt.timestep = dt / self.substeps
-        self._ground.clear(), self._axles.clear()
+        self._ground.clear()
+        self._axles.clear()
         force = self._generalised(tau)
         for substep in range(self.substeps):
             # mj_step in its parts, without its checks: those start over from the zero pose when a state blows up, and
@@ -100,7 +102,8 @@ class MujocoWorld:
             mujoco.mj_fwdActuation(model, data)
             mujoco.mj_fwdAcceleration(model, data)
             mujoco.mj_fwdConstraint(model, data)
-            self._ground.add(data), self._axles.add(mujoco, data)
+            self._ground.add(data)
+            self._axles.add(mujoco, data)
             mujoco.mj_Euler(model, data)
 
     def measured_wrenches(self) -> dict[str, Array]:
