@@ -38,8 +38,8 @@ class BrakingEnvelope:
         self._step = braking * ahead
         self._square = self._step**2 - self._knee**2
         # beyond this distance φ(next distance) is above the velocity limit, so that only that limit counts
-        with np.errstate(invalid="ignore"):
-            self._far = v_max**2 / (2.0 * braking) + braking / (2.0 * rate**2) + 2.0 * v_max * dt + self._knee / rate
+        fast = np.minimum(v_max, 1e9)  # finite, so that the distance to a missing position limit stays comparable
+        self._far = fast**2 / (2.0 * braking) + braking / (2.0 * rate**2) + 2.0 * fast * dt + self._knee / rate
         self._accelerates_freely = bool(np.isinf(a_max).all())
 
     def acceleration(self, gap: Array, speed: Array) -> Array:
