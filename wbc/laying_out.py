@@ -23,7 +23,7 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
     for contact in stack.contacts:
         contact.rows(trial)
         start = len(lengths)
-        lengths += [1.0] * 3 + [ROTATION_LENGTH] * (contact.size - 3)
+        lengths += [1.0] * min(contact.size, 3) + [ROTATION_LENGTH] * (contact.size - 3)  # an axle has one force
         contacts.append(Part(contact.name, start, start + contact.size))
     nf = len(lengths)
     weights += [1.0] * nf
