@@ -1,0 +1,202 @@
+"""The command line: wbc list | run | bench | check."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from wbc.errors import InputError, WbcError
+
+app = typer.Typer(
+    name="wbc",
+    help="Whole-body control: scenes to run, robots to check, controllers and solvers to compare.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+bench = typer.Typer(help="Measure and compare.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+FAILED, WRONG_USAGE = 1, 2
+
+
+def main() -> None:
+    """Entry point of the command ``wbc``."""
+    app()
+
+
+def _words(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn an error of this package into one sentence and exit status 2; nobody sees a traceback for bad input."""
+
+    @wraps(command)
+    def run(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return command(*arguments, **keywords)
+        except (WbcError, OSError) as error:
+            Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+            raise typer.Exit(WRONG_USAGE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from wbc import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    pass
+
+
+@app.command("list")
+@_words
+def list_() -> None:
+    """Show the scenarios, one line each, and the robots, solvers and metrics.
+
+    Example: [bold]wbc list[/]
+    """
+    from wbc.cli_tables import print_names
+
+    print_names(Console())
+
+
+@app.command()
+@_words
+def run(
+    name: Annotated[str, typer.Argument(help="A scenario of `wbc list`.", show_default=False)],
+    method: Annotated[str, typer.Option(help="auto, closed_form or qp; the scenario's own where left out.")] = "",
+    solver: Annotated[str, typer.Option(help="daqp, proxqp, osqp, quadprog, ... (see `wbc list`).")] = "daqp",
+    metric: Annotated[str, typer.Option(help="inertia, identity or inertia_squared.")] = "",
+    duration: Annotated[float | None, typer.Option(help="Seconds; the scenario's own where left out.")] = None,
+    physics: Annotated[str, typer.Option(help="mujoco or pinocchio.")] = "mujoco",
+    save: Annotated[Path | None, typer.Option(help="Write the recording(s) here (.npz).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot here (.png).")] = None,
+    render: Annotated[Path | None, typer.Option(help="Draw the robot at the end of the run here (.png).")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the summary here (.json).")] = None,
+    realtime: Annotated[bool, typer.Option(help="Pace the run by the wall clock and count overruns.")] = False,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+) -> None:
+    """Run a scenario and say how it went; exit status 1 where it missed what it promises.
+
+    Example: [bold]wbc run panda-figure --plot out/figure.png --save out/figure.npz[/]
+    """
+    from wbc import scenarios
+    from wbc.cli_tables import print_outcome
+
+    console = Console()
+    if duration is not None and not duration > 0.0:
+        raise InputError(f"--duration is {duration:g}, expected a number of seconds above 0")
+    scenario = scenarios.load(name)
+    choice = scenarios.Choice(method=_choice(method, "method"), solver=solver, metric=_choice(metric, "metric"))
+    console.print(f"[bold]{scenario.name}[/]: {scenario.line}")
+    outcome = scenarios.play(scenario, choice, duration=duration, physics=physics, progress=progress, realtime=realtime)
+    print_outcome(outcome, console)
+    for what, path in (("recording", save), ("plot", plot), ("picture", render), ("summary", json)):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for written in _write(outcome, what, path):
+                console.print(f"{what}: {written}", soft_wrap=True)
+    for failure in outcome.failures:
+        console.print(f"[bold red]failed:[/] {escape(failure)}", soft_wrap=True)
+    if outcome.failures:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+@_words
+def check(
+    file: Annotated[Path | None, typer.Argument(help="A URDF.", show_default=False)] = None,
+    package_dir: Annotated[
+        list[Path] | None, typer.Option(help="Folder for package:// meshes; may be repeated.")
+    ] = None,
+    environment: Annotated[bool, typer.Option("--environment", help="Versions of everything that is used.")] = False,
+) -> None:
+    """Say what a controller needs to know about a robot description, and how to mend it; or what is installed.
+
+    Exit status 1 where the description cannot be controlled as it is.
+
+    Examples: [bold]wbc check robot.urdf[/], [bold]wbc check --environment[/]
+    """
+    from wbc.inspection import inspect
+    from wbc.inspection_view import print_environment, print_findings
+
+    console = Console()
+    if environment:
+        print_environment(console)
+    if file is None:
+        if not environment:
+            raise InputError("check: name a URDF, or ask for --environment; see `wbc check --help`")
+        return
+    findings = inspect(file, package_dirs=package_dir or ())
+    print_findings(findings, console)
+    if not findings.usable:
+        raise typer.Exit(FAILED)
+
+
+@bench.command("arm")
+@_words
+def bench_arm(
+    quick: Annotated[bool, typer.Option(help="Fewer robots and ticks, to see that it works.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the tables here.")] = None,
+    readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench arm' of this file.")] = None,
+) -> None:
+    """Closed form against QP, every installed solver and metric, and the unreduced QP, on arms and chains.
+
+    Example: [bold]wbc bench arm --quick[/]
+    """
+    from wbc.benchmarks import arm
+
+    console = Console()
+    rows = arm.run(quick=quick, json=json, markdown=markdown, readme=readme)
+    arm.print_table(rows, console)
+
+
+def _choice(value: str, what: str) -> str:
+    from wbc import checks
+    from wbc.controller import METHODS
+    from wbc.hierarchy.gauss_coordinates import METRICS
+
+    options = METHODS if what == "method" else METRICS
+    return value if not value else checks.choice(value, options, what)
+
+
+def _write(outcome: Any, what: str, path: Path) -> list[Path]:
+    """Write one kind of result; a file for each run where there are several, the main one under the given name."""
+    from wbc.scenarios.measures import path as path_of_frame
+
+    if what == "summary":
+        path.write_text(jsonlib.dumps(outcome.summary(), indent=2) + "\n")
+        return [path]
+    if what == "picture":
+        from wbc.simulation.render import render
+
+        scenario, rec = outcome.scenario, outcome.main
+        trace = path_of_frame(scenario.robot, rec, scenario.frame, stride=max(1, len(rec.time) // 200))
+        return [render(scenario.robot, rec.q[-1], path, trace=trace)]
+    written = []
+    for name, rec in outcome.recordings.items():
+        main = rec is outcome.main
+        where = path if main else path.with_name(f"{path.stem}-{name}{path.suffix}")
+        written.append(rec.save(where) if what == "recording" else rec.plot(where, title=f"{rec.scenario}: {name}"))
+    return written
+
+
+if __name__ == "__main__":
+    main()
