@@ -37,8 +37,8 @@ class AxleContact(Contact):
 
     def __init__(self, name: str, *, frame: str, axis: Any = (0.0, 1.0, 0.0), gains: Gains | None = None) -> None:
         self.axis = checks.direction(axis, f"contact {name!r}: axis")
-        across = np.eye(3)[int(np.argmin(np.abs(self.axis)))]
-        self._axes = surface_axes(across - (across @ self.axis) * self.axis, self.axis)  # the axle is the first column
+        other = np.cross(self.axis, np.eye(3)[int(np.argmin(np.abs(self.axis)))])
+        self._axes = surface_axes(other / np.linalg.norm(other), self.axis)  # the axle is the first column
         super().__init__(name, frame=frame, friction=None, gains=gains)
 
     def cone(self, friction: float) -> Array:
