@@ -174,6 +174,8 @@ class Controller:
 
     def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str]:
         """Solve with and without every part that is fading, and mix; the report speaks of the one that counts most."""
+        if self._activation.untouched:
+            return self._solve(problem)
         mixed, trouble, heaviest = None, "", 0.0
         vdot, f, torque = (np.zeros(size) for size in (self.robot.nv, self._assembler.layout.nf, self.robot.nu))
         for share in self._activation.variants(problem):

@@ -1,0 +1,66 @@
+"""Panda's hand follows a circle while the nominal torque is zero: all that the task does not need falls and swings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from wbc.controller import Controller
+from wbc.reference import figure
+from wbc.robots import load
+from wbc.rows import Gains
+from wbc.scenarios import measures
+from wbc.scenarios.scenario import Bound, Choice, Run, Scenario
+from wbc.stack import Stack
+from wbc.state import State
+from wbc.tasks import JointLimits, PoseTask, TorqueLimits, TorqueTask
+
+FRAME = "panda_hand_tcp"
+
+
+def scenario() -> Scenario:
+    """One run; the elbow is the only thing that is free, and a pendulum."""
+    robot = load("panda")
+    home = measures.pose_at(robot, robot.home, FRAME)
+    at = figure(home.translation, size=(0.0, 0.08, 0.08), speed=0.3, frequencies=(1, 1, 2), ramp=1.0)
+
+    def move(t: float, stack: Any) -> None:
+        point, hand = at(t), stack["hand"]
+        hand.target = pin.SE3(home.rotation, point.position)
+        hand.target_velocity = np.concatenate((point.velocity, np.zeros(3)))
+        hand.target_acceleration = np.concatenate((point.acceleration, np.zeros(3)))
+
+    def plan(choice: Choice) -> tuple[Run, ...]:
+        def make() -> Controller:
+            stack = Stack(
+                nominal=TorqueTask("passive"),
+                limits=[] if choice.method == "closed_form" else [TorqueLimits(), JointLimits()],
+                strict=[[PoseTask("hand", frame=FRAME, gains=Gains.critical(400.0))]],
+            )
+            return Controller(
+                robot,
+                stack,
+                method=choice.method or "auto",  # type: ignore[arg-type]
+                solver=choice.solver,
+                metric=choice.metric or "inertia",
+            )
+
+        return (Run("stack", "the stack", make),)
+
+    return Scenario(
+        name="panda-passive",
+        line="the hand follows an eight, the nominal torque is zero: the elbow swings as it likes",
+        robot=robot,
+        start=State(robot.home, np.zeros(robot.nv)),
+        move=move,
+        plan=plan,
+        bounds=(
+            Bound("position error, RMS", 0.1, "mm", lambda r: measures.position_rms_mm(r["stack"])),
+            Bound("orientation error, RMS", 0.5, "mrad", lambda r: measures.orientation_rms_mrad(r["stack"])),
+            Bound("ticks over the torque limit", 0, "", lambda r: r["stack"].over_limit.sum()),
+        ),
+        frame=FRAME,
+        duration=6.0,
+    )
