@@ -124,7 +124,7 @@ class MujocoWorld:
         return M, h
 
     def acceleration(self, state: State, force: Array) -> Array:
-        """v̇ (nv,) under a generalised force (nv,) in pinocchio's order, what holds axles included; moves the robot there."""
+        """v̇ (nv,) under a generalised force (nv,) in pinocchio's order, axles held; moves the robot there."""
         self._evaluate(state, force)
         drift = self.coordinates.drift(state.q, state.v)
         return self.coordinates.rate_from_mujoco(state.q, self.data.qacc - drift)
