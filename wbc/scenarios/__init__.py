@@ -43,6 +43,46 @@ _SCENARIOS = {
         "wbc.scenarios.tiago_pro_dual",
         "TIAGo Pro's two hands carry a box of 2 kg one metre aside, and the base goes along",
     ),
+    "talos-squat": (
+        "wbc.scenarios.talos_squat",
+        "Talos squats by 12 cm, twice",
+    ),
+    "talos-reach": (
+        "wbc.scenarios.talos_reach",
+        "both hands of Talos reach out and come back, its eyes follow the left one",
+    ),
+    "talos-step-in-place": (
+        "wbc.scenarios.talos_step_in_place",
+        "Talos shifts its weight, lifts a foot by 5 cm and puts it back, then the other",
+    ),
+    "talos-push": (
+        "wbc.scenarios.talos_push",
+        "Talos takes a push of 40 N s sideways and one of 28 N s from behind",
+    ),
+    "g1-squat": (
+        "wbc.scenarios.g1_squat",
+        "G1 squats by 8 cm, twice",
+    ),
+    "g1-push": (
+        "wbc.scenarios.g1_push",
+        "G1 takes a push of 18 N s sideways and one of 11 N s from behind",
+    ),
+    "anymal-sway": (
+        "wbc.scenarios.anymal_sway",
+        "ANYmal C moves its body along and about all axes",
+    ),
+    "anymal-lift-leg": (
+        "wbc.scenarios.anymal_lift_leg",
+        "ANYmal C shifts its weight, lifts a foot by 10 cm and puts it back",
+    ),
+    "go2-push": (
+        "wbc.scenarios.go2_push",
+        "Go2 takes a push of 10 N s sideways and one of 12 N s from behind",
+    ),
+    "solo-sway": (
+        "wbc.scenarios.solo_sway",
+        "Solo12 moves its body along and about all axes",
+    ),
 }
 
 

@@ -1,0 +1,205 @@
+"""What the legged scenarios share: one stack to stand with, references by stations, and the bounds that all keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from wbc.checks import Array
+from wbc.controller import Controller
+from wbc.reference import Motion, Path, minimum_jerk
+from wbc.robot import Robot
+from wbc.rows import Gains
+from wbc.scenarios import measures
+from wbc.scenarios.feet import cone_used, force_error, pressure_beyond
+from wbc.scenarios.scenario import Bound, Choice, Recordings, Run, Scenario
+from wbc.simulation import Recording
+from wbc.stack import Stack
+from wbc.state import State
+from wbc.tasks import ComTask, JointLimits, MomentumTask, OrientationTask, PostureTask, TorqueLimits
+
+DT = 0.001  # s, the control period
+COM, TRUNK, MOMENTUM = 1000.0, 100.0, 1.0  # weights of the soft tasks: of the robot's mass, of its inertia, of both
+LEVER = 0.1  # m², of the robot's inertia over its mass
+
+
+def stand(
+    robot: Robot,
+    *,
+    strict: Sequence[Any] = (),
+    soft: Sequence[Any] = (),
+    friction: float | None = 0.7,
+    limits: bool = True,
+) -> Stack:
+    """A robot on all of its feet: posture nominal, and its centre of mass, trunk and momentum as soft tasks.
+
+    The parts are ``"posture"``, ``"com"``, ``"trunk"``, ``"momentum"``, the contacts by the names of the feet, and the
+    limits; more tasks may stand above and beside them.
+
+    Args:
+        robot: a robot with feet.
+        strict, soft: further tasks.
+        friction: μ of the contacts; ``None`` for bilateral ones.
+        limits: whether torques and joints have limits.
+    """
+    inertia = LEVER * robot.mass
+    return Stack(
+        nominal=PostureTask("posture", target=robot.home, gains=Gains.critical(40.0)),
+        contacts=[robot.contact(name, friction=friction) for name in robot.feet],
+        limits=[TorqueLimits(), JointLimits()] if limits else [],
+        strict=strict,
+        soft=[
+            (ComTask("com", gains=Gains.critical(50.0)), COM * robot.mass),
+            (OrientationTask("trunk", frame=trunk(robot), gains=Gains.critical(100.0)), TRUNK * inertia),
+            (MomentumTask("momentum", gains=Gains(0.0, 8.0)), MOMENTUM / inertia),  # N m: over the inertia, squared
+            *soft,
+        ],
+    )
+
+
+def trunk(robot: Robot) -> str:
+    """The frame of the body that floats."""
+    bodies = (frame for frame in robot.model.frames if frame.type == pin.FrameType.BODY and frame.parentJoint == 1)
+    return str(next(bodies).name)
+
+
+def com(robot: Robot) -> Array:
+    """Where the centre of mass is at home (3,) [m]."""
+    return np.array(pin.centerOfMass(robot.model, robot.model.createData(), robot.home))
+
+
+def stations(start: Any, *stops: tuple[float, float, Any]) -> Path:
+    """From a point (n,) from stop to stop by minimum jerk; a stop is (when to leave for it, how long, point)."""
+    begin = np.asarray(start, dtype=np.float64)
+    legs, last = [], begin
+    for when, lasting, point in stops:
+        there = np.asarray(point, dtype=np.float64)
+        legs.append((when, minimum_jerk(np.zeros_like(begin), there - last, lasting)))
+        last = there
+
+    def at(t: float) -> Motion:
+        moves = [leg(t - when) for when, leg in legs]
+        return Motion(
+            begin + sum(move.position for move in moves),
+            np.sum([move.velocity for move in moves], axis=0),
+            np.sum([move.acceleration for move in moves], axis=0),
+        )
+
+    return at
+
+
+def follow(task: Any, motion: Motion) -> None:
+    """Give a task on a point a motion to follow, feed-forward included."""
+    task.target = motion.position
+    task.target_velocity, task.target_acceleration = motion.velocity, motion.acceleration
+
+
+def follow_pose(task: Any, rotation: Array, motion: Motion) -> None:
+    """Give a pose task a motion to follow without turning."""
+    still = np.zeros(3)
+    task.target = pin.SE3(rotation, motion.position)
+    task.target_velocity = np.concatenate((motion.velocity, still))
+    task.target_acceleration = np.concatenate((motion.acceleration, still))
+
+
+def due(t: float, at: float) -> bool:
+    """Whether this is the tick of a time, for what shall be told to a stack once."""
+    return abs(t - at) < 0.5 * DT
+
+
+def scenario(
+    name: str,
+    line: str,
+    robot: Robot,
+    move: Callable[[float, Any], None],
+    duration: float,
+    bounds: tuple[Bound, ...],
+    *,
+    tasks: Callable[[], Any] = dict,
+    hand: str = "com",
+    frame: str = "",
+    force: float = 0.02,
+    **more: Any,
+) -> Scenario:
+    """A legged scenario of one run, from home, with the bounds that all of them keep.
+
+    Args:
+        name, line, robot, move, duration, hand, frame, more: of the scenario.
+        bounds: its own.
+        tasks: makes the ``strict`` and ``soft`` tasks that it adds to :func:`stand`.
+        force: most that contact forces may differ from MuJoCo's, root mean square over the weight.
+    """
+
+    def plan(choice: Choice) -> tuple[Run, ...]:
+        closed = choice.method == "closed_form"  # no inequalities: contacts that hold and pull, torques without limits
+
+        def make() -> Controller:
+            return Controller(
+                robot,
+                stand(robot, **tasks(), **({"friction": None, "limits": False} if closed else {})),
+                dt=DT,
+                method=choice.method or "auto",  # type: ignore[arg-type]
+                solver=choice.solver,
+                metric=choice.metric or "inertia",
+            )
+
+        return (Run("stack", "the stack", make),)
+
+    def of(measure: Callable[[Robot, Recording], float | None]) -> Callable[[Recordings], float | None]:
+        return lambda recordings: measure(robot, recordings["stack"])
+
+    return Scenario(
+        name=name,
+        line=line,
+        robot=robot,
+        start=State(robot.home, np.zeros(robot.nv)),
+        move=move,
+        plan=plan,
+        bounds=(
+            *bounds,
+            Bound("contact forces against MuJoCo's, RMS over the weight", force, "", of(force_error)),
+            Bound("largest share of a friction cone that is used", 1.0 + 1e-7, "", of(cone_used)),
+            Bound("centre of pressure beyond the feet's edge (below 0: inside)", 0.0, "mm", of(pressure_beyond)),
+            Bound("ticks over the torque limit", 0, "", lambda r: r["stack"].over_limit.sum()),
+        ),
+        frame=frame or trunk(robot),
+        duration=duration,
+        hand=hand,
+        **more,
+    )
+
+
+def rms_mm(what: str, task: str, most: float) -> Bound:
+    """A bound on the position error of a task, root mean square [mm]."""
+    return Bound(f"{what}: error, RMS", most, "mm", lambda r: measures.position_rms_mm(r["stack"], task))
+
+
+def max_mm(what: str, task: str, most: float) -> Bound:
+    """A bound on the largest position error of a task [mm]."""
+    return Bound(
+        f"{what}: largest error", most, "mm", lambda r: 1e3 * _largest(measures.norms(r["stack"], task, slice(0, 3)))
+    )
+
+
+def end_mm(what: str, task: str, most: float, after: float) -> Bound:
+    """A bound on the position error of a task at the end of a run that lasts at least until ``after`` [mm]."""
+
+    def measure(recordings: Recordings) -> float | None:
+        rec = recordings["stack"]
+        return None if rec.time[-1] < after else 1e3 * float(measures.norms(rec, task, slice(0, 3))[-1])
+
+    return Bound(f"{what}: error at the end", most, "mm", measure)
+
+
+def torque_step(most: float = 0.02) -> Bound:
+    """A bound on the change of a torque between two ticks, as a part of its limit."""
+    return Bound("largest torque step over the limit", most, "", lambda r: measures.largest_torque_step(r["stack"]))
+
+
+def _largest(values: Array) -> float:
+    """Largest number; nothing where a task was absent all the time."""
+    there = values[~np.isnan(values)]
+    return float(there.max(initial=0.0))
