@@ -29,11 +29,11 @@ _SCENARIOS = {
     ),
     "panda-passive": (
         "wbc.scenarios.panda_passive",
-        "Panda's hand follows a circle while nothing else is driven (nominal torque zero)",
+        "Panda's hand follows an eight while nothing else is driven: nominal torque zero, the elbow falls",
     ),
     "ur5-singular": (
         "wbc.scenarios.ur5_singular",
-        "UR5 reaches for a point out of reach, through its straight-arm singularity, and comes back",
+        "UR5 reaches out of reach through its singularity, sweeps the straight arm, and comes back",
     ),
     "tiago-reach-far": (
         "wbc.scenarios.tiago_reach_far",

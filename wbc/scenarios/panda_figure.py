@@ -28,10 +28,10 @@ from wbc.tasks import JointLimits, PoseTask, PostureTask, TorqueLimits
 
 NAME = "panda-figure"
 FRAME = "panda_hand_tcp"
-START = (0.599, -0.734, -0.411, -2.282, -0.271, 1.59, 1.077)  # rad
-SIZE = (0.05, 0.077, 0.07)  # m
-FREQUENCIES = (3, 2, 1)
-POSTURE_KP = 80.0  # 1/s²
+START = (-0.648, -0.663, 0.388, -1.972, 0.241, 1.353, 0.501)  # rad
+SIZE = (0.075, 0.06, 0.05)  # m
+FREQUENCIES = (2, 3, 1)
+POSTURE_KP = 100.0  # 1/s²
 SPEED = 0.8  # m/s, the fastest point
 RAMP = 1.0  # s, from rest to that pace
 WEAK = 0.32  # of the torque limits

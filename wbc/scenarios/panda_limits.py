@@ -28,7 +28,7 @@ def scenario() -> Scenario:
         bounds=(
             Bound("ticks over the torque limit", 0, "", lambda r: r["stack"].over_limit.sum()),
             Bound("joint speed over its limit", 1.0, "", lambda r: measures.speed_ratio_max(r["stack"])),
-            Bound("position error, RMS", 1.0, "mm", lambda r: measures.position_rms_mm(r["stack"])),
+            Bound("position error, RMS", 0.1, "mm", lambda r: measures.position_rms_mm(r["stack"])),
         ),
         frame=panda_figure.FRAME,
         duration=10.0,

@@ -1,4 +1,8 @@
-"""Panda's hand follows a circle while the nominal torque is zero: all that the task does not need falls and swings."""
+"""Panda's hand follows a flat eight while the nominal torque is zero: what the task does not need falls and swings.
+
+The elbow is the only thing that is free. It falls to the side until the limit of a joint catches it, and rests there;
+the hand does not notice. A larger eight leads to where three joints are at their limits, and no arm could follow it.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,10 @@ FRAME = "panda_hand_tcp"
 
 
 def scenario() -> Scenario:
-    """One run; the elbow is the only thing that is free, and a pendulum."""
+    """One run."""
     robot = load("panda")
     home = measures.pose_at(robot, robot.home, FRAME)
-    at = figure(home.translation, size=(0.0, 0.08, 0.08), speed=0.3, frequencies=(1, 1, 2), ramp=1.0)
+    at = figure(home.translation, size=(0.06, 0.03, 0.0), speed=0.2, frequencies=(1, 2, 1), ramp=1.0)
 
     def move(t: float, stack: Any) -> None:
         point, hand = at(t), stack["hand"]
@@ -51,7 +55,7 @@ def scenario() -> Scenario:
 
     return Scenario(
         name="panda-passive",
-        line="the hand follows an eight, the nominal torque is zero: the elbow swings as it likes",
+        line="the hand follows an eight, the nominal torque is zero: the elbow falls until a joint limit catches it",
         robot=robot,
         start=State(robot.home, np.zeros(robot.nv)),
         move=move,
