@@ -26,7 +26,7 @@ def scenario() -> Scenario:
         steps.duration,
         (
             legged.max_mm("centre of mass", "com", 2.0),
-            legged.max_mm("foot on its way", f"{FOOT} swing", 3.0),
+            legged.max_mm("foot on its way", f"{FOOT} swing", 6.0),
             legged.torque_step(),
         ),
         tasks=steps.tasks,

@@ -35,7 +35,7 @@ def sway(name: str, line: str, robot: Robot, size: tuple[float, float, float], s
     place = figure(home.translation, size=size, speed=speed, frequencies=(1, 2, 1))
     # roll, pitch and yaw go with y, x and z: six coordinates, one phase, three frequencies
     turn = figure(
-        np.zeros(3), size=TURN, speed=speed / np.linalg.norm(size) * np.linalg.norm(TURN), frequencies=(2, 1, 3)
+        np.zeros(3), size=TURN, speed=speed * float(np.linalg.norm(TURN) / np.linalg.norm(size)), frequencies=(2, 1, 3)
     )
 
     def move(t: float, stack: Any) -> None:

@@ -14,6 +14,7 @@ from wbc.terms import Terms
 
 LOADED = 0.01  # of the weight: a foot with less carries nothing worth a margin
 STRIDE = 5  # ticks between two looks at margins
+SETTLED = 50  # ticks after which feet, that start without touching, carry what they should
 
 
 def force_error(robot: Robot, recording: Recording) -> float | None:
@@ -47,7 +48,7 @@ def pressure_beyond(robot: Robot, recording: Recording) -> float | None:
     if not recording.measured_wrenches:
         return None
     data, worst = robot.model.createData(), -np.inf
-    for i in range(0, len(recording.time), STRIDE):
+    for i in range(min(SETTLED, len(recording.time) - 1), len(recording.time), STRIDE):
         pin.framesForwardKinematics(robot.model, data, recording.q[i])
         corners, load, turning = [], 0.0, np.zeros(2)
         for foot in robot.footing:
