@@ -1,0 +1,120 @@
+"""The command line: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import wbc
+from wbc import scenarios
+from wbc.cli import app
+
+COMMANDS = (("list",), ("run",), ("check",), ("bench",), ("bench", "arm"))
+SHORT = ("--duration", "0.05", "--no-progress")
+
+
+def run(*arguments: str):
+    # a wide terminal, so that no name is broken over two lines
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", "TERM": "dumb"})
+
+
+def test_the_list_shows_every_scenario_with_a_line_and_the_solvers():
+    result = run("list")
+    assert result.exit_code == 0
+    for name in scenarios.names():
+        assert name in result.output
+        assert scenarios.line(name)[:40] in result.output
+    assert "daqp" in result.output
+    assert "inertia_squared" in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_a_help_and_those_that_do_something_an_example(command):
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert command == ("bench",) or "Example" in result.output
+
+
+def test_the_version_is_the_packages():
+    assert run("--version").output.strip() == wbc.__version__
+
+
+def test_a_run_writes_everything_that_is_asked_for(tmp_path):
+    files = {what: tmp_path / name for what, name in
+             {"--json": "a/s.json", "--save": "a/r.npz", "--plot": "a/p.png"}.items()}  # fmt: skip
+    options = [str(word) for pair in files.items() for word in pair]
+    result = run("run", "panda-tray", *SHORT, *options)
+    assert result.exit_code == 0, result.output
+    assert all(path.stat().st_size > 0 for path in files.values())
+    summary = json.loads(files["--json"].read_text())
+    keys = {"scenario", "finished", "status", "error", "torque_ratio_max", "violations", "tick_us"}
+    assert keys <= set(summary)
+    assert set(summary["tick_us"]) == {"p50", "p95", "p99", "max"}
+    assert set(summary["error"]["hand"]) == {"rms", "max"}
+    assert summary["scenario"] == "panda-tray"
+    assert wbc.Recording.load(files["--save"]).time.shape == (50,)
+
+
+@pytest.mark.parametrize("method", ["auto", "closed_form", "qp"])
+@pytest.mark.parametrize("physics", ["mujoco", "pinocchio"])
+def test_a_scenario_runs_with_every_method_and_physics(method, physics):
+    result = run("run", "panda-tray", *SHORT, "--method", method, "--physics", physics)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "panda-figur"), "'panda-figure'"),
+        (("run", "panda-tray", "--solver", "dapq"), "'daqp'"),
+        (("run", "panda-tray", "--metric", "inertial"), "'inertia'"),
+        (("run", "panda-tray", "--method", "qpp"), "'qp'"),
+        (("run", "panda-tray", "--physics", "mujocco"), "'mujoco'"),
+        (("run", "panda-tray", "--duration", "-1"), "--duration"),
+        (("check", "no-such-file.urdf"), "no-such-file.urdf"),
+        (("check",), "--environment"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bad_input_ends_with_status_two_and_one_sentence_that_says_how_to_mend_it(arguments, words):
+    result = run(*arguments, *(("--no-progress",) if arguments[0] == "run" else ()))
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_run_that_misses_what_it_promises_ends_with_status_one(monkeypatch):
+    from wbc.scenarios import panda_tray
+
+    original = panda_tray.scenario
+
+    def strict():
+        from dataclasses import replace
+
+        found = original()
+        return replace(found, bounds=(scenarios.Bound("nothing", -1.0, "mm", lambda recordings: 0.0),))
+
+    monkeypatch.setattr(panda_tray, "scenario", strict)
+    result = run("run", "panda-tray", *SHORT)
+    assert result.exit_code == 1
+    assert "nothing: 0 mm, promised at most -1" in result.output
+
+
+def test_checking_a_description_says_what_it_lacks_and_how_to_mend_it(tmp_path):
+    path = tmp_path / "weightless.urdf"
+    path.write_text(
+        '<robot name="weightless"><link name="base"/><link name="arm"/><joint name="j" type="continuous">'
+        '<parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    result = run("check", str(path))
+    assert result.exit_code == 1
+    assert "arm" in result.output
+    assert "inertial" in result.output
+
+
+def test_the_environment_lists_versions():
+    result = run("check", "--environment")
+    assert result.exit_code == 0
+    assert all(part in result.output for part in ("Python", "pinocchio", "numpy", "MuJoCo", "daqp"))
