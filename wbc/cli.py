@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -16,13 +15,18 @@ from wbc.errors import InputError, WbcError
 
 app = typer.Typer(
     name="wbc",
-    help="Whole-body control: scenes to run, robots to check, controllers and solvers to compare.",
+    help="Whole-body control: scenes to run, robots to check, controllers and solvers to compare.\n\n"
+    "Example: [bold]wbc run panda-figure --plot out/figure.png[/]",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-bench = typer.Typer(help="Measure and compare.", no_args_is_help=True)
+bench = typer.Typer(
+    help="Measure and compare.\n\nExample: [bold]wbc bench arm --quick --json out/bench.json[/]",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
 app.add_typer(bench, name="bench")
 
 FAILED, WRONG_USAGE = 1, 2
@@ -59,7 +63,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _common(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     pass
 
@@ -85,8 +91,8 @@ def run(
     metric: Annotated[str, typer.Option(help="inertia, identity or inertia_squared.")] = "",
     duration: Annotated[float | None, typer.Option(help="Seconds; the scenario's own where left out.")] = None,
     physics: Annotated[str, typer.Option(help="mujoco or pinocchio.")] = "mujoco",
-    save: Annotated[Path | None, typer.Option(help="Write the recording(s) here (.npz).")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a plot here (.png).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write a recording here, one for each run (.npz).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a plot here, of all runs in one (.png).")] = None,
     render: Annotated[Path | None, typer.Option(help="Draw the robot at the end of the run here (.png).")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the summary here (.json).")] = None,
     realtime: Annotated[bool, typer.Option(help="Pace the run by the wall clock and count overruns.")] = False,
@@ -97,21 +103,27 @@ def run(
     Example: [bold]wbc run panda-figure --plot out/figure.png --save out/figure.npz[/]
     """
     from wbc import scenarios
+    from wbc.cli_files import writable, write
     from wbc.cli_tables import print_outcome
 
     console = Console()
     if duration is not None and not duration > 0.0:
         raise InputError(f"--duration is {duration:g}, expected a number of seconds above 0")
+    writable(save, "--save", ".npz")
+    writable(plot, "--plot", ".png", ".pdf", ".svg")
+    writable(render, "--render", ".png", ".jpg")
+    writable(json, "--json")
     scenario = scenarios.load(name)
     choice = scenarios.Choice(method=_choice(method, "method"), solver=solver, metric=_choice(metric, "metric"))
-    console.print(f"[bold]{scenario.name}[/]: {scenario.line}")
+    console.print(f"[bold]{scenario.name}[/]: {scenario.line}", soft_wrap=True)
     outcome = scenarios.play(scenario, choice, duration=duration, physics=physics, progress=progress, realtime=realtime)
     print_outcome(outcome, console)
     for what, path in (("recording", save), ("plot", plot), ("picture", render), ("summary", json)):
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            for written in _write(outcome, what, path):
+            for written in write(outcome, what, path):
                 console.print(f"{what}: {written}", soft_wrap=True)
+    if not outcome.failures:
+        console.print("[green]It kept everything that it promises.[/]")
     for failure in outcome.failures:
         console.print(f"[bold red]failed:[/] {escape(failure)}", soft_wrap=True)
     if outcome.failures:
@@ -175,27 +187,6 @@ def _choice(value: str, what: str) -> str:
 
     options = METHODS if what == "method" else METRICS
     return value if not value else checks.choice(value, options, what)
-
-
-def _write(outcome: Any, what: str, path: Path) -> list[Path]:
-    """Write one kind of result; a file for each run where there are several, the main one under the given name."""
-    from wbc.scenarios.measures import path as path_of_frame
-
-    if what == "summary":
-        path.write_text(jsonlib.dumps(outcome.summary(), indent=2) + "\n")
-        return [path]
-    if what == "picture":
-        from wbc.simulation.render import render
-
-        scenario, rec = outcome.scenario, outcome.main
-        trace = path_of_frame(scenario.robot, rec, scenario.frame, stride=max(1, len(rec.time) // 200))
-        return [render(scenario.robot, rec.q[-1], path, trace=trace)]
-    written = []
-    for name, rec in outcome.recordings.items():
-        main = rec is outcome.main
-        where = path if main else path.with_name(f"{path.stem}-{name}{path.suffix}")
-        written.append(rec.save(where) if what == "recording" else rec.plot(where, title=f"{rec.scenario}: {name}"))
-    return written
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from wbc import robots, scenarios, solvers
 from wbc.hierarchy.gauss_coordinates import METRICS
 from wbc.scenarios import Outcome
-from wbc.scenarios.measures import MM, MRAD
+from wbc.scenarios.measures import MM, MRAD, rms
 from wbc.simulation import Recording
 
 
@@ -31,56 +33,62 @@ def print_names(console: Console) -> None:
 
 
 def print_outcome(outcome: Outcome, console: Console) -> None:
-    """A row for each run, then what the scenario promises."""
-    console.print(_runs(outcome))
-    if any(value is not None for _, value in outcome.measured):
-        table = Table("promise", "at most", "measured", box=None, pad_edge=False, header_style="bold")
-        for bound, value in outcome.measured:
-            if value is None:
-                table.add_row(bound.what, _with_unit(bound.most, bound.unit), "[dim]run too short to say[/]")
-                continue
-            color = "green" if value <= bound.most else "bold red"
-            table.add_row(bound.what, _with_unit(bound.most, bound.unit), f"[{color}]{_number(value)}[/]")
-        console.print(table)
+    """What each run reached and what its ticks took, then what the scenario promises; 80 columns are enough."""
+    console.print(_reached(outcome))
+    console.print(_ticks(outcome))
+    if not outcome.measured:
+        return
+    table = _table("promise", "at most", "reached")
+    for bound, value in outcome.measured:
+        reached = "[dim]run too short to say[/]" if value is None else _number(value)
+        if value is not None:
+            style = "green" if value <= bound.most else "bold red"
+            reached = f"[{style}]{reached}[/]"
+        table.add_row(bound.what, _with_unit(bound.most, bound.unit), reached)
+    console.print(table)
 
 
-def _runs(outcome: Outcome) -> Table:
-    task = outcome.scenario.hand
-    table = Table(header_style="bold", pad_edge=False)
-    table.add_column("run", overflow="fold")
-    for head in (
-        "position RMS\n/ max [mm]", "orientation\nRMS [mrad]", "torque\n/ limit", "ticks\nover", "speed\n/ limit",
-        "tick p50 / p95 / p99 / max\n[us]", "status",
-    ):  # fmt: skip
-        table.add_column(head, justify="right")
+def _reached(outcome: Outcome) -> Table:
+    heads = ("error\n[mm]", "max\n[mm]", "turn\n[mrad]", "torque\n/ limit", "ticks\nover", "speed\n/ limit")
+    table = _table(f"RMS of {outcome.scenario.hand!r}", *heads)
     for run in outcome.runs:
         rec = outcome.recordings[run.name]
         ratio = outcome.torque_ratio(run.name).max(axis=1)
-        position, turn = _errors(rec, task)
-        ticks = rec.summary()["tick_us"]
-        table.add_row(
-            run.title,
-            position,
-            turn,
-            f"{ratio.max():.3f}",
-            str(int((ratio > 1.0 + 1e-9).sum())),
-            f"{rec.speed_ratio.max():.3f}" if rec.speed_ratio.size else "-",
-            " / ".join(f"{ticks[k]:.0f}" for k in ("p50", "p95", "p99", "max")),
-            _status(rec),
-        )
+        speed = f"{rec.speed_ratio.max():.3f}" if rec.speed_ratio.size else "-"
+        over = str(int((ratio > 1.0 + 1e-9).sum()))
+        table.add_row(run.title, *_errors(rec, outcome.scenario.hand), f"{ratio.max():.3f}", over, speed)
+    if outcome.asked:
+        table.caption = "where torques are clipped: what the law asked for, before they were cut off"
+        table.caption_justify = "left"
     return table
 
 
-def _errors(rec: Recording, task: str) -> tuple[str, str]:
+def _ticks(outcome: Outcome) -> Table:
+    table = _table("tick [us]", "p50", "p95", "p99", "max", "status")
+    for run in outcome.runs:
+        rec = outcome.recordings[run.name]
+        ticks = rec.summary()["tick_us"]
+        numbers = ("-" if ticks[key] is None else f"{ticks[key]:.0f}" for key in ("p50", "p95", "p99", "max"))
+        table.add_row(run.title, *numbers, _status(rec))
+    return table
+
+
+def _table(first: str, *heads: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column(escape(first), no_wrap=True)
+    for head in heads:
+        table.add_column(escape(head), justify="right")
+    return table
+
+
+def _errors(rec: Recording, task: str) -> tuple[str, str, str]:
     error: Any = rec.error.get(task)
-    if error is None:
-        return "-", "-"
+    if error is None or not len(error):
+        return "-", "-", "-"
     size = np.linalg.norm(error[:, :3], axis=1)
-    position = f"{MM * np.sqrt(np.mean(size**2)):.3f} / {MM * size.max():.3f}"
-    if error.shape[1] < 6:
-        return position, "-"
-    turn = np.linalg.norm(error[:, 3:], axis=1)
-    return position, f"{MRAD * np.sqrt(np.mean(turn**2)):.3f}"
+    position = f"{MM * rms(size):.3f}", f"{MM * size.max():.3f}"
+    turn = f"{MRAD * rms(np.linalg.norm(error[:, 3:], axis=1)):.3f}" if error.shape[1] == 6 else "-"
+    return *position, turn
 
 
 def _status(rec: Recording) -> str:

@@ -1,8 +1,8 @@
 """UR5 reaches for a point out of reach, sweeps its straight arm to the side, and comes back.
 
-The elbow straightens at the edge of reach, where the arm can no longer move along itself: the strict hand task is damped
-there, and what it misses stands in the report. An elbow that has to keep up with a hand of speed v at a distance d from
-the edge turns at about v/√d, so the last millimetres are taken slowly, as any planner would have to.
+The elbow straightens at the edge of reach, where the arm can no longer move along itself: the strict hand task is
+damped there, and what it misses stands in the report. An elbow that keeps up with a hand of speed v at a distance d
+from the edge turns at a rate that grows as v/√d: the last millimetres are taken slowly, as any planner would have to.
 """
 
 from __future__ import annotations
