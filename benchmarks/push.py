@@ -20,6 +20,7 @@ from rich.table import Table
 from wbc.benchmarks.machine import machine, versions
 from wbc.benchmarks.table import replace_section
 from wbc.controller import Controller
+from wbc.errors import InputError
 from wbc.robot import Robot
 from wbc.robots import load
 from wbc.scenarios import legged
@@ -120,7 +121,11 @@ def survives(robot: Robot, impulse: float, direction: tuple[float, float, float]
     pushing = push(legged.trunk(robot), impulse, direction, BEGIN, lasting=LASTING)
     there, places, calm = legged.com(robot), _feet(robot, data, robot.home), 0.0
     for i in range(round((BEGIN + LASTING + SECONDS) / legged.DT)):
-        t, state = i * legged.DT, world.state
+        t = i * legged.DT
+        try:
+            state = world.state
+        except InputError:  # the simulation blew up
+            return False
         if falling.reason(state):
             return False
         pin.centerOfMass(robot.model, data, state.q, state.v)

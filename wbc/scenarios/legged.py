@@ -9,7 +9,9 @@ import numpy as np
 import pinocchio as pin
 
 from wbc.checks import Array
+from wbc.contact import Contact
 from wbc.controller import Controller
+from wbc.foot import Foot
 from wbc.reference import Motion, Path, minimum_jerk
 from wbc.robot import Robot
 from wbc.rows import Gains
@@ -23,6 +25,7 @@ from wbc.tasks import ComTask, JointLimits, MomentumTask, OrientationTask, Postu
 
 DT = 0.001  # s, the control period
 FRICTION = 0.7  # μ that the controller counts on; the ground has 1
+SOLE = 0.9  # of a sole's size that it counts on: at its very edge a foot tips, and G1 falls at 11 N s instead of 22
 # weights of the soft tasks, over the robot's mass or its inertia; a centre of mass that weighs more spends arms and
 # trunk at once when it is pushed, and G1 then falls at 15 N s instead of 23
 COM, TRUNK, MOMENTUM = 15.0, 3.0, 1.0
@@ -51,7 +54,7 @@ def stand(
     inertia = LEVER * robot.mass
     return Stack(
         nominal=PostureTask("posture", target=robot.home, gains=Gains.critical(15.0)),
-        contacts=[robot.contact(name, friction=FRICTION if cones else None) for name in robot.feet],
+        contacts=[_contact(robot, foot, FRICTION if cones else None) for foot in robot.footing],
         limits=[make() for make in limits],
         strict=strict,
         soft=[
@@ -61,6 +64,13 @@ def stand(
             *soft,
         ],
     )
+
+
+def _contact(robot: Robot, foot: Foot, friction: float | None) -> Contact:
+    """The contact of a foot, a sole with a margin to its edge."""
+    if foot.half_size is None:
+        return robot.contact(foot.name, friction=friction)
+    return robot.contact(foot.name, friction=friction, half_size=SOLE * np.array(foot.half_size))
 
 
 def trunk(robot: Robot) -> str:
