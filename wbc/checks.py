@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,18 @@ ROTATION_TOLERANCE = 1e-3  # how far from orthonormal a matrix may be and still 
 UNIT_TOLERANCE = 1e-6  # how far from 1 the norm of a quaternion may be
 
 
+def _numbers(value: Any) -> Array:
+    """A float64 copy; texts and complex numbers, which numpy would parse and cut, raise a TypeError."""
+    given = np.asarray(value)
+    if given.dtype.kind in "cSUmM":
+        raise TypeError
+    return given.astype(np.float64)
+
+
 def array(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     """Copy ``value`` to a finite float64 array of exactly ``shape``."""
     try:
-        result = np.array(value, dtype=np.float64)
+        result = _numbers(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: expected numbers of shape {shape}, got {value!r}") from error
     if result.shape != shape:
@@ -33,7 +41,7 @@ def array(value: Any, name: str, shape: tuple[int, ...]) -> Array:
 def vector(value: Any, name: str, length: int | None = None) -> Array:
     """Copy ``value`` to a finite float64 vector, of ``length`` entries where that is given."""
     try:
-        result = np.array(value, dtype=np.float64)
+        result = _numbers(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: expected a vector of numbers, got {value!r}") from error
     if result.ndim != 1:
@@ -79,13 +87,20 @@ def flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def by_joint(value: Any, name: str) -> dict[str, Any]:
+    """A copy of a mapping from joint names to numbers; None is an empty one."""
+    if value is not None and not isinstance(value, Mapping):
+        raise InputError(f"{name}: expected joint names and numbers, such as {{'joint_1': 3.0}}, got {value!r}")
+    return dict(value or {})
+
+
 def direction(value: Any, name: str) -> Array:
     """A unit vector of three entries; any length but zero is accepted and normalised."""
     result = vector(value, name, 3)
-    norm = float(np.linalg.norm(result))
-    if norm < 1e-12:
+    if float(largest := np.abs(result).max()) < 1e-12:
         raise InputError(f"{name} is zero, expected a vector that points somewhere")
-    return result / norm
+    result /= largest  # the norm of numbers above 1e154 would overflow
+    return result / np.linalg.norm(result)
 
 
 def mask(value: Any, name: str, length: int) -> NDArray[np.intp]:

@@ -87,7 +87,7 @@ def override(
 ) -> Array:
     """A copy of ``limits`` with the user's own in their places (inf allowed: no limit)."""
     result = limits.copy()
-    for name, value in (given or {}).items():
+    for name, value in checks.by_joint(given, argument).items():
         checks.choice(name, names, "joint", f"robot {label!r}")
         is_inf = isinstance(value, float) and value == math.inf
         result[list(names).index(name)] = (

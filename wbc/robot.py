@@ -198,7 +198,7 @@ class Robot:
             read.model,
             home=read.home if home is None or isinstance(home, Mapping) else home,
             name=name or read.name,
-            torque_limits=read.torque | dict(torque_limits or {}),
+            torque_limits=read.torque | checks.by_joint(torque_limits, "torque_limits"),
             velocity_limits=velocity_limits,
             armature=armature,
             actuated=read.torque,
@@ -243,7 +243,7 @@ class Robot:
             velocity_names,
             with_motors,
             zero_limits,
-            motorless | dict(torque_limits or {}),
+            motorless | checks.by_joint(torque_limits, "torque_limits"),
             velocity_limits or {},
         )
         torque = override(limits.torque[with_motors], joint_names, torque_limits, "torque_limits", label)

@@ -126,7 +126,8 @@ class Terms:
         """Compute everything for a new state.
 
         Raises:
-            InputError: q or v has a wrong length, or a quaternion or (cos, sin) pair in q has not unit norm.
+            InputError: q or v has a wrong length, or a NaN or inf since the state was made, or a quaternion or
+                (cos, sin) pair in q has not unit norm.
         """
         if not isinstance(state, State):
             raise InputError(f"expected State(q, v), got {type(state).__name__}")
@@ -136,6 +137,7 @@ class Terms:
                 f"the state does not fit robot {self.robot.name!r}: q has length {len(q)}, expected nq={model.nq}; "
                 f"v has length {len(v)}, expected nv={model.nv}"
             )
+        checks.finite(q, "q"), checks.finite(v, "v")  # State looked once, but its arrays can be written to
         if self._unit_norm and not pin.isNormalized(model, q, checks.UNIT_TOLERANCE):
             raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
         self.q, self.v = q, v

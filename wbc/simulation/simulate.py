@@ -86,6 +86,13 @@ def simulate(
         UnknownNameError: a physics or a frame that does not exist.
         NotInstalledError: MuJoCo is not installed.
     """
+    if not hasattr(controller, "tick"):
+        raise InputError(f"controller: expected a Controller, got {controller!r}")
+    for argument, function in (("reference", reference), ("disturbance", disturbance)):
+        if function is not None and not callable(function):
+            raise InputError(f"{argument}: expected a function of time, got {function!r}")
+    if start is not None and not isinstance(start, State):
+        raise InputError(f"start: expected State(q, v), got {type(start).__name__}")
     robot, dt = controller.robot, checks.scalar(controller.dt, "controller.dt", lower=0.0, strict=True)
     ticks = round(checks.scalar(duration, "duration", lower=0.0, strict=True) / dt)
     if ticks < 1:
@@ -120,6 +127,8 @@ def simulate(
             if reference is not None:
                 reference(t, stack)
             push = disturbance(t) if disturbance is not None else NO_WRENCHES
+            if not isinstance(push, Mapping):
+                raise InputError(f"disturbance({t:g}) is {push!r}, expected {{frame: wrench (6,)}}; {{}} for no push")
             begin = time.perf_counter()
             command = controller.tick(state)
             tick_us = 1e6 * (time.perf_counter() - begin)
