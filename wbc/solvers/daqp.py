@@ -7,6 +7,7 @@ from typing import Any
 import daqp
 import numpy as np
 
+from wbc.checks import Array
 from wbc.solvers.qp import QP, Answer, answer
 
 # eps_prox = 0 and a tight primal tolerance: the defaults regularise silently and accept rows that are 1e-6 outside
@@ -30,7 +31,8 @@ class Daqp:
     def solve(self, qp: QP) -> Answer:
         """Solve, warm where a problem of this key, size and equalities was solved before; cold where that fails."""
         if not len(qp.G):  # Model.update raises an IndexError on a problem without rows
-            return answer(np.linalg.solve(qp.H, -qp.f), np.zeros(0), "solved", 0, "daqp")
+            free: Array = np.linalg.solve(qp.H, -qp.f)
+            return answer(free, np.zeros(0), "solved", 0, "daqp")
         upper, lower = np.minimum(qp.upper, UNBOUNDED), np.maximum(qp.lower, -UNBOUNDED)
         sense = np.where(qp.equalities, EQUALITY, 0).astype(np.int32)
         data = (np.ascontiguousarray(qp.H), np.ascontiguousarray(qp.f), np.ascontiguousarray(qp.G), upper, lower)
