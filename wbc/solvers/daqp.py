@@ -31,7 +31,7 @@ class Daqp:
     def solve(self, qp: QP) -> Answer:
         """Solve, warm where a problem of this key, size and equalities was solved before; cold where that fails."""
         if not len(qp.G):  # Model.update raises an IndexError on a problem without rows
-            free: Array = np.linalg.solve(qp.H, -qp.f)
+            free: Array = np.asarray(np.linalg.solve(qp.H, -qp.f), dtype=np.float64)
             return answer(free, np.zeros(0), "solved", 0, "daqp")
         upper, lower = np.minimum(qp.upper, UNBOUNDED), np.maximum(qp.lower, -UNBOUNDED)
         sense = np.where(qp.equalities, EQUALITY, 0).astype(np.int32)
