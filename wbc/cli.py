@@ -103,6 +103,7 @@ def run(
     Example: [bold]wbc run panda-figure --plot out/figure.png --save out/figure.npz[/]
     """
     from wbc import scenarios
+    from wbc.benchmarks.machine import one_thread
     from wbc.cli_files import writable, write
     from wbc.cli_tables import print_outcome
 
@@ -113,6 +114,7 @@ def run(
     writable(plot, "--plot", ".png", ".pdf", ".svg")
     writable(render, "--render", ".png", ".jpg")
     writable(json, "--json")
+    one_thread()  # at these sizes BLAS gains nothing from a second one, and waits for it whenever the machine is busy
     scenario = scenarios.load(name)
     choice = scenarios.Choice(method=_choice(method, "method"), solver=solver, metric=_choice(metric, "metric"))
     console.print(f"[bold]{scenario.name}[/]: {scenario.line}", soft_wrap=True)

@@ -25,10 +25,11 @@ from wbc.tasks import JointLimits, PositionTask, PostureTask, TorqueLimits
 
 FRAME = "tool0"
 SHOULDER = np.array([0.0, 0.0, 0.089])  # m
-NEAR, BEYOND = 0.94, 0.97  # m from the shoulder; the straight arm reaches 0.949 m
+HOME, NEAR, BEYOND = 0.6054, 0.94, 0.97  # m from the shoulder; the straight arm reaches 0.949 m
 SWEEP = math.radians(60.0)
-# leg: from when [s], how long [s], to which distance from the shoulder [m]; the hand starts at 0.605 m
-LEGS = ((0.0, 2.5, NEAR), (2.5, 4.0, BEYOND), (9.0, 4.0, NEAR), (13.0, 2.5, 0.605))
+# legs: from when [s], how long [s], to which distance from the shoulder [m]
+OUT = ((0.0, 2.5, NEAR), (2.5, 4.0, BEYOND))
+BACK = ((9.0, 4.0, NEAR), (13.0, 2.5, HOME))
 SWEEP_FROM, SWEEP_TIME = 6.5, 2.5  # s
 END = 16.0  # s, half a second after the last leg
 STEP = 0.02  # of a torque's limit, from one tick to the next
@@ -36,8 +37,8 @@ STEP = 0.02  # of a torque's limit, from one tick to the next
 
 def radius(t: float) -> tuple[float, float, float]:
     """Distance from the shoulder, with its derivatives."""
-    begin = LEGS[-1][2]
-    for start, time, end in LEGS:
+    begin = HOME
+    for start, time, end in (*OUT, *BACK):
         if t < start + time:
             s, ds, dds = smooth((t - start) / time)
             way = end - begin
@@ -50,7 +51,7 @@ def scenario() -> Scenario:
     """One run: out, to the side while out of reach, and back."""
     robot = load("ur5")
     ray = measures.pose_at(robot, robot.home, FRAME).translation - SHOULDER
-    ray = ray / np.linalg.norm(ray)
+    ray = ray / HOME  # of unit length to 5e-5, so that the hand starts where it is
     up = np.array([0.0, 0.0, 1.0])
 
     def move(t: float, stack: Any) -> None:
