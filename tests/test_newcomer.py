@@ -8,7 +8,7 @@ import pytest
 import wbc
 from wbc import checks
 from wbc.robots import load
-from wbc.tasks import PositionTask, UprightTask
+from wbc.tasks import PositionTask, PostureTask, UprightTask
 
 
 @pytest.fixture
@@ -68,3 +68,19 @@ def test_simulate_says_what_it_expects(pendulum: wbc.Robot, arguments: dict[str,
         wbc.simulate(controller, 0.01, physics="pinocchio", progress=False, **arguments)  # type: ignore[arg-type]
     with pytest.raises(wbc.WbcError, match="controller: expected a Controller"):
         wbc.simulate(None, 0.01)  # type: ignore[arg-type]
+
+
+def test_a_posture_whose_continuous_joint_is_no_point_of_the_circle_is_refused_when_placed_and_when_assigned():
+    robot = wbc.Robot.from_urdf(
+        '<robot name="wheel"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="b"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    posture = PostureTask("posture", target=[1.1, 0.0])
+    with pytest.raises(wbc.WbcError, match=r"posture.*unit norm"):
+        wbc.Controller(robot, wbc.Stack(nominal=posture))
+    posture.target = [0.0, 1.0]
+    wbc.Controller(robot, wbc.Stack(nominal=posture))
+    with pytest.raises(wbc.WbcError, match=r"posture.*unit norm"):
+        posture.target = [0.5, 0.5]
+    np.testing.assert_array_equal(posture.target, [0.0, 1.0])

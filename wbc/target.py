@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from wbc import checks
 from wbc.checks import Array
@@ -75,16 +76,20 @@ class Target:
             )
         task.__dict__[self.slot] = checked
 
-    def fit(self, value: Any, label: str, sizes: dict[str, int]) -> None:
-        """Refuse a value whose length is not the robot's."""
+    def fit(self, value: Any, label: str, sizes: dict[str, Any]) -> None:
+        """Refuse a value of another length than the robot's, or a configuration that is none."""
         expected = sizes.get(self.size)
-        if expected is not None and value is not None and len(value) != expected:
+        if expected is None or value is None:
+            return
+        if len(value) != expected:
             raise InputError(f"{label} has length {len(value)}, expected {self.size}={expected}")
+        if self.size == "nq" and not pin.isNormalized(sizes["model"], value, checks.UNIT_TOLERANCE):
+            raise InputError(f"{label}: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
 
 
-def fit_targets(task: Any, robot: Any) -> dict[str, int]:
-    """Refuse targets of a length that is not the robot's; returns its sizes, which the task keeps once it is placed."""
-    sizes = {"nq": robot.nq, "nv": robot.nv, "nu": robot.nu}
+def fit_targets(task: Any, robot: Any) -> dict[str, Any]:
+    """Refuse targets that do not fit the robot; returns what the task keeps of it once it is placed."""
+    sizes: dict[str, Any] = {"nq": robot.nq, "nv": robot.nv, "nu": robot.nu, "model": robot.model}
     if getattr(task, "dim", None) is not None:
         sizes["dim"] = task.dim
     for owner in type(task).__mro__:

@@ -69,7 +69,7 @@ class MotionTask(ABC):
 
     def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
         self._name = text(name, "a task's name")
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str, Any] = {}
         self._rows: NDArray[np.intp] | None = None
         self.gains = Gains.critical(100.0) if gains is None else gains
         self.mask = mask
