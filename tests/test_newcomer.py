@@ -73,8 +73,8 @@ def test_simulate_says_what_it_expects(pendulum: wbc.Robot, arguments: dict[str,
 def test_a_posture_whose_continuous_joint_is_no_point_of_the_circle_is_refused_when_placed_and_when_assigned():
     robot = wbc.Robot.from_urdf(
         '<robot name="wheel"><link name="a"/><link name="b"><inertial><mass value="1"/>'
-        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="a"/>'
-        '<child link="b"/><axis xyz="0 0 1"/></joint></robot>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>'
     )
     posture = PostureTask("posture", target=[1.1, 0.0])
     with pytest.raises(wbc.WbcError, match=r"posture.*unit norm"):
