@@ -57,6 +57,26 @@ def test_a_run_writes_everything_that_is_asked_for(tmp_path):
     assert wbc.Recording.load(files["--save"]).time.shape == (50,)
 
 
+def test_several_runs_are_drawn_into_one_picture_and_recorded_one_by_one(tmp_path):
+    files = ("--plot", str(tmp_path / "p.png"), "--save", str(tmp_path / "r.npz"), "--json", str(tmp_path / "s.json"))
+    result = run("run", "panda-figure", *SHORT, *files)
+    assert result.exit_code == 0, result.output
+    names = {"osc", "qp", "rac", "clipped", "limits"}
+    recordings = {"r.npz", *(f"r-{name}.npz" for name in names - {"qp"})}
+    assert {path.name for path in tmp_path.iterdir()} == {"p.png", "s.json", *recordings}
+    summary = json.loads((tmp_path / "s.json").read_text())
+    assert set(summary["runs"]) == names
+    assert {"position_mm", "orientation_mrad", "asked_violations"} <= set(summary["runs"]["clipped"])
+    assert summary["failures"] == []
+
+
+def test_tables_fit_a_terminal_of_80_columns():
+    result = CliRunner().invoke(app, ["run", "panda-figure", *SHORT], env={"COLUMNS": "80", "TERM": "dumb"})
+    # no head and no unit is cut off: what does not fit, rich ends with an ellipsis
+    assert "…" not in result.output
+    assert all(word in result.output for word in ("[mm]", "[mrad]", "p99", "OPTIMAL"))
+
+
 @pytest.mark.parametrize("method", ["auto", "closed_form", "qp"])
 @pytest.mark.parametrize("physics", ["mujoco", "pinocchio"])
 def test_a_scenario_runs_with_every_method_and_physics(method, physics):
@@ -73,6 +93,8 @@ def test_a_scenario_runs_with_every_method_and_physics(method, physics):
         (("run", "panda-tray", "--method", "qpp"), "'qp'"),
         (("run", "panda-tray", "--physics", "mujocco"), "'mujoco'"),
         (("run", "panda-tray", "--duration", "-1"), "--duration"),
+        (("run", "panda-tray", "--plot", "picture.foo"), ".png"),
+        (("run", "panda-tray", "--save", "recording.txt"), ".npz"),
         (("check", "no-such-file.urdf"), "no-such-file.urdf"),
         (("check",), "--environment"),
     ],

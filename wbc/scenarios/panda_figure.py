@@ -93,8 +93,8 @@ def scenario() -> Scenario:
             Run("osc", "OSC (Khatib)", osc(robot)),
             Run("qp", "the stack as a QP", lambda: controller(robot, choice, "qp")),
             Run("rac", "resolved acceleration", lambda: textbook(robot, resolved_acceleration_control)),
-            Run("clipped", f"{WEAK} torque: OSC, clipped", osc(weak, clip=True), law=osc(weak)),
-            Run("limits", f"{WEAK} torque: stack, limits", lambda: controller(weak, choice, "auto")),
+            Run("clipped", f"{WEAK} torque: OSC clipped", osc(weak, clip=True), law=osc(weak)),
+            Run("limits", f"{WEAK} torque: the stack", lambda: controller(weak, choice, "auto")),
         )
 
     def agreement(recordings: Recordings) -> float:

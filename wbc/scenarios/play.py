@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wbc.checks import Array
+from wbc.scenarios import measures
 from wbc.scenarios.scenario import Bound, Choice, Run, Scenario
 from wbc.simulation import Recording, simulate
 from wbc.simulation.simulate import Tickable
@@ -59,13 +60,24 @@ class Outcome:
                 for b, v in self.measured
             ],
             "failures": list(self.failures),
-            "runs": {name: rec.summary() | self._asked(name) for name, rec in self.recordings.items()},
+            "runs": {n: rec.summary() | self._hand(rec) | self._asked(n) for n, rec in self.recordings.items()},
         }
 
     def torque_ratio(self, name: str) -> Array:
         """(T, nu) |torque| over its limit in a run, as asked for where the run clips."""
         rec = self.recordings[name]
         return np.abs(self.asked.get(name, rec.torque)) / rec.torque_limits
+
+    def _hand(self, rec: Recording) -> dict[str, Any]:
+        """Position and orientation apart, which one norm of a pose error mixes."""
+        task = self.scenario.hand
+        if task not in rec.error or rec.error[task].shape[1] != 6:
+            return {}
+        position, turn = measures.norms(rec, task, slice(0, 3)), measures.norms(rec, task, slice(3, 6))
+        return {
+            "position_mm": {"rms": measures.MM * measures.rms(position), "max": measures.MM * float(position.max())},
+            "orientation_mrad": {"rms": measures.MRAD * measures.rms(turn), "max": measures.MRAD * float(turn.max())},
+        }
 
     def _asked(self, name: str) -> dict[str, Any]:
         if name not in self.asked:
