@@ -15,6 +15,7 @@ from wbc.stack import Stack
 from wbc.terms import Terms
 
 MOST_FADES = 2  # k cross-fades at once cost 2^k solutions a tick; a third one waits
+COMING_SHARE = 1.2  # a coming contact's cap ends at this many times its even share of the weight, then opens
 
 
 @dataclass(slots=True)
@@ -151,8 +152,13 @@ class Activation:
         if presence.level == 1.0:
             problem.upper[row] = own
         else:
-            full = presence.load if presence.target == 0.0 else self._weight
+            full = presence.load if presence.target == 0.0 else self._weight * COMING_SHARE / self._standing_feet()
             problem.upper[row] = min(own, max(0.0, full * (2.0 * presence.level - 1.0)))
+
+    def _standing_feet(self) -> int:
+        """How many contacts carry weight once every ramp has ended."""
+        feet = [name for name, part in self._contacts.items() if self._size(part) >= 3]
+        return max(1, sum(name not in self._presence or self._presence[name].target == 1.0 for name in feet))
 
     def _put(self, problem: Problem, name: str, present: bool) -> None:
         """Switch a part's rows on or off."""
