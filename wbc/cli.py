@@ -182,6 +182,25 @@ def bench_arm(
     arm.print_table(rows, console)
 
 
+@bench.command("push")
+@_words
+def bench_push(
+    quick: Annotated[bool, typer.Option(help="The smallest robot and a coarse answer.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the table here.")] = None,
+    readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench push' of this file.")] = None,
+) -> None:
+    """The largest push that legged robots survive with feet planted, with limits and cones and without.
+
+    Example: [bold]wbc bench push --quick[/]
+    """
+    from wbc.benchmarks import push
+
+    console = Console()
+    rows = push.run(quick=quick, json=json, markdown=markdown, readme=readme)
+    push.print_table(rows, console)
+
+
 def _choice(value: str, what: str) -> str:
     from wbc import checks
     from wbc.controller import METHODS
