@@ -152,14 +152,7 @@ def scenario(
         free: dict[str, Any] = {"cones": False, "limits": ()} if choice.method == "closed_form" else {}
 
         def make() -> Controller:
-            return Controller(
-                robot,
-                stand(robot, **tasks(), **free),
-                dt=DT,
-                method=choice.method or "auto",  # type: ignore[arg-type]
-                solver=choice.solver,
-                metric=choice.metric or "inertia",
-            )
+            return choice.controller(robot, stand(robot, **tasks(), **free), dt=DT)
 
         return (Run("stack", "the stack", make),)
 

@@ -65,13 +65,7 @@ def controller(robot: Robot, choice: Choice, method: str) -> Controller:
     """The stack that knows its limits; the closed form has no room for them."""
     method = choice.method or method
     stack = make_stack(robot, limits=method != "closed_form")
-    return Controller(
-        robot.scaled(velocity=RESERVE),
-        stack,
-        method=method,  # type: ignore[arg-type]
-        solver=choice.solver,
-        metric=choice.metric or "inertia",
-    )
+    return choice.controller(robot.scaled(velocity=RESERVE), stack, method=method)
 
 
 def scenario() -> Scenario:

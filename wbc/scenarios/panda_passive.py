@@ -43,13 +43,7 @@ def scenario() -> Scenario:
                 limits=[] if choice.method == "closed_form" else [TorqueLimits(), JointLimits()],
                 strict=[[PoseTask("hand", frame=FRAME, gains=Gains.critical(400.0))]],
             )
-            return Controller(
-                robot,
-                stack,
-                method=choice.method or "auto",  # type: ignore[arg-type]
-                solver=choice.solver,
-                metric=choice.metric or "inertia",
-            )
+            return choice.controller(robot, stack)
 
         return (Run("stack", "the stack", make),)
 

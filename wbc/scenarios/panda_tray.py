@@ -62,13 +62,7 @@ def scenario() -> Scenario:
                 ],
                 soft=[(PostureTask("posture", target=start, gains=Gains.critical(25.0)), 1.0)],
             )
-            return Controller(
-                robot,
-                stack,
-                method=choice.method or "auto",  # type: ignore[arg-type]
-                solver=choice.solver,
-                metric=choice.metric or "inertia",
-            )
+            return choice.controller(robot, stack)
 
         return (Run("stack", "the stack", make),)
 

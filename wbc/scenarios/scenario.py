@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wbc.controller import Controller
 from wbc.robot import Robot
 from wbc.simulation import Recording
 from wbc.simulation.simulate import Disturbance, Tickable
+from wbc.stack import Stack
 from wbc.state import State
 
 Recordings = Mapping[str, Recording]
@@ -27,6 +29,11 @@ class Choice:
     method: str = ""
     solver: str = "daqp"
     metric: str = ""
+
+    def controller(self, robot: Robot, stack: Stack, *, method: Any = "auto", dt: float = 0.001) -> Controller:
+        """A controller of the user's choice; ``method`` is the scenario's own, where the user has none."""
+        chosen: Any = self.method or method  # a text that the controller checks
+        return Controller(robot, stack, dt=dt, method=chosen, solver=self.solver, metric=self.metric or "inertia")
 
 
 @dataclass(frozen=True, slots=True)

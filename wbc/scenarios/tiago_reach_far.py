@@ -63,13 +63,7 @@ def scenario() -> Scenario:
                     (PostureTask("base", mask=base, gains=Gains(0.0, 4.0)), BASE),  # no place, only rest
                 ],
             )
-            return Controller(
-                robot,
-                stack,
-                method=choice.method or "auto",  # type: ignore[arg-type]
-                solver=choice.solver,
-                metric=choice.metric or "inertia",
-            )
+            return choice.controller(robot, stack)
 
         return (Run("stack", "the stack", make),)
 
