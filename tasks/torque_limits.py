@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from wbc import checks
 from wbc.rows import Rows
@@ -17,6 +17,8 @@ class TorqueLimits:
         scale: factor on the robot's limits; 0.8 keeps a fifth in reserve.
         name: name in the stack and the report.
     """
+
+    yields: ClassVar[bool] = False  # motors cannot give more
 
     def __init__(self, *, scale: float = 1.0, name: str = "torque") -> None:
         self._name = text(name, "TorqueLimits: name")

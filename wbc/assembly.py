@@ -16,6 +16,7 @@ from wbc.problem import Problem
 from wbc.robot import Robot
 from wbc.rows import Rows
 from wbc.stack import Stack
+from wbc.task import Limit
 from wbc.terms import Terms
 
 MOMENT_LENGTH = 0.1  # m; a contact moment counts in R as a force at this distance
@@ -30,19 +31,20 @@ class Assembler:
         robot: the robot.
         stack: its parts.
         trial: terms at any state of the robot, at which every part is run once to learn and check its size.
+        ladder: what gives way where limits clash, in ranks, the first of which yields last.
 
     Raises:
         InputError: a part's rows do not fit the robot; UnknownNameError: a frame does not exist.
     """
 
-    def __init__(self, robot: Robot, stack: Stack, trial: Terms) -> None:
+    def __init__(self, robot: Robot, stack: Stack, trial: Terms, ladder: Any = None) -> None:
         self.stack = stack
         self._robot = robot
         for name in stack.names:
             check = getattr(stack[name], "check", None)
             if check is not None:
                 check(trial)
-        self.layout = lay_out(robot, stack, trial)
+        self.layout = lay_out(robot, stack, trial, ladder)
         self.problem = Problem(self.layout)
         self._tasks = [(task, _part(parts, task.name)) for task, parts in self._equality_parts()]
         names = [part.name for part in self.layout.contacts]
@@ -51,7 +53,7 @@ class Assembler:
             for task, part in ((stack[part.name], part) for part in self.layout.forces)
         ]
         limit_parts = {part.name: part for part in self.layout.limits}
-        self._limits = [(limit, limit_parts[limit.name]) for limit in stack.limits]
+        self._limits = [(limit, limit_parts[limit.name]) for limit in stack.all_limits]
         self._contacts = list(zip(stack.contacts, self.layout.contacts, strict=True))
         self._written: dict[str, Array | None] = {}
         self._constant: dict[str, Rows] = {}
@@ -172,6 +174,7 @@ class Assembler:
             (task, parts)
             for level, parts in zip(self.stack.strict, self.layout.levels, strict=True)
             for task, _ in level
+            if not isinstance(task, Limit)
         ]
         placed = {part.name for part in self.layout.soft}
         return strict + [(task, self.layout.soft) for task, _ in self.stack.soft if task.name in placed]

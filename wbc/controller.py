@@ -63,6 +63,10 @@ class Controller:
             ``"inertia_squared"`` (least torque), or a positive definite matrix (nv, nv).
         gravity: ``"included"`` in the torque, or ``"excluded"`` where the robot's own firmware adds g(q). Torque limits
             are those of the motors, gravity included, in both cases.
+        ladder: what gives way where hard rows clash, in ranks, the first of which yields last: names of limits,
+            ``"contact motion"`` and ``"minimum force"``, alone or in tuples that share a rank. Contact motion, then
+            minimum forces and limits where left out; what is not named yields after all that is. Cones and torque
+            limits never yield.
 
     Raises:
         UnknownNameError: a frame, method, solver or metric that does not exist.
@@ -81,6 +85,7 @@ class Controller:
         solver: str = "daqp",
         metric: Any = "inertia",
         gravity: str = "included",
+        ladder: Any = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot: expected a Robot, such as load('panda'), got {robot!r}")
@@ -95,8 +100,8 @@ class Controller:
         self._backup = make_solver("daqp")
         trial = Terms(robot, self.dt)
         trial.update(State(robot.home, np.zeros(robot.nv)))
-        self._assembler = Assembler(robot, stack, trial)
-        limits = [limit.name for limit in stack.limits]
+        self._assembler = Assembler(robot, stack, trial, ladder)
+        limits = [limit.name for limit in stack.all_limits]
         if method == "closed_form" and self._assembler.layout.n_in:
             raise StackError(
                 f"method 'closed_form' has no room for inequalities, and the stack has the limits {limits}; "

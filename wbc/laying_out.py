@@ -6,17 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from wbc.errors import InputError, StackError
+from wbc.checks import unknown
+from wbc.errors import InputError, StackError, UnknownNameError
 from wbc.force_tasks import acts_on_forces, refuse_out_of_place, wrench_width
-from wbc.layout import ROTATION_LENGTH, Layout, Part
+from wbc.layout import CONTACT_MOTION, MINIMUM_FORCE, ROTATION_LENGTH, Layout, Part
 from wbc.robot import Robot
 from wbc.rows import Rows
 from wbc.stack import Stack
+from wbc.task import Limit
 from wbc.terms import Terms
 
 
-def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
-    """Run every part once, check that its rows fit the robot, and give each its place."""
+def lay_out(robot: Robot, stack: Stack, trial: Terms, ladder: Any = None) -> Layout:
+    """Run every part once, check that its rows fit the robot, and give each its place and rank."""
     lengths: list[float] = []
     weights: list[float] = []
     contacts = []
@@ -50,12 +52,16 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
         weights.extend([weight] * size)
         return Part(task.name, start, start + size, weight)
 
-    levels = tuple(tuple(place(task, weight) for task, weight in level) for level in stack.strict)
+    levels = tuple(
+        tuple(place(task, weight) for task, weight in level if not isinstance(task, Limit)) for level in stack.strict
+    )
+    level_limits = tuple(tuple(part.name for part, _ in level if isinstance(part, Limit)) for level in stack.strict)
+    limit_weights = {part.name: weight for level in stack.strict for part, weight in level if isinstance(part, Limit)}
     soft = tuple(place(task, weight) for task, weight in soft_tasks)
     for task in stack.nominal:
         _checked(task, task.rows(trial), robot)
-    rows_of = {limit.name: limit.rows(trial) for limit in stack.limits}
-    ordered = sorted(stack.limits, key=lambda limit: rows_of[limit.name].on == "torque")
+    rows_of = {limit.name: limit.rows(trial) for limit in stack.all_limits}
+    ordered = sorted(stack.all_limits, key=lambda limit: rows_of[limit.name].on == "torque")
     limits, count = [], {"acceleration": 0, "wrench": 0, "torque": 0}
     cones_placed = False
 
@@ -77,7 +83,7 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
             raise InputError(f"limit {limit.name!r} names {len(elements)} elements for {size} rows")
         start = sum(count.values())
         count[rows.on] += size
-        limits.append(Part(limit.name, start, start + size, elements=elements))
+        limits.append(Part(limit.name, start, start + size, limit_weights.get(limit.name, 1.0), elements))
     if not cones_placed:
         place_cones()
     return Layout(
@@ -91,6 +97,8 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
         soft=soft,
         forces=tuple(forces),
         limits=tuple(limits),
+        level_limits=level_limits,
+        ladder=_ladder(stack, rows_of, ladder),
         n_eq=len(lengths),
         n_acc=count["acceleration"],
         n_cone=count["wrench"],
@@ -99,6 +107,30 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms) -> Layout:
         root_weights=np.sqrt(np.array(weights)),
         root_weights_force=np.array(root_weights_force),
     )
+
+
+def _ladder(stack: Stack, rows_of: dict[str, Rows], ladder: Any) -> tuple[tuple[str, ...], ...]:
+    """The ranks in which hard rows give way, the last first: contact motion, then minimum forces and limits by default.
+
+    Limits that the caller does not name stand in the last rank of the default, above what is named after them.
+    """
+    yielding = [limit.name for limit in stack.limits if getattr(limit, "yields", True)]
+    known = [CONTACT_MOTION, MINIMUM_FORCE, *yielding]
+    if ladder is None:
+        return ((CONTACT_MOTION,), (MINIMUM_FORCE, *yielding))
+    if not isinstance(ladder, list | tuple):
+        raise InputError(f"ladder: expected a tuple of names or of tuples of names, got {ladder!r}")
+    ranks = [tuple(rank) if isinstance(rank, list | tuple) else (rank,) for rank in ladder]
+    named = [name for rank in ranks for name in rank]
+    for name in named:
+        if any(limit.name == name for limit in stack.limits) and name not in yielding:
+            raise StackError(f"ladder: {name!r} never gives way, since motors cannot give more; leave it out")
+        if name not in known:
+            raise UnknownNameError(unknown(str(name), known, "part that can give way", "the ladder"))
+        if named.count(name) > 1:
+            raise InputError(f"ladder: {name!r} stands in it twice")
+    left = tuple(name for name in known if name not in named)
+    return (*((left,) if left else ()), *ranks)
 
 
 def _checked(part: Any, rows: Rows, robot: Robot, width: int | None = None) -> int:

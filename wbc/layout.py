@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from wbc.checks import Array
 
+CONTACT_MOTION, MINIMUM_FORCE = "contact motion", "minimum force"  # what yields besides limits, as a ladder names it
 ROTATION_LENGTH = 0.2  # m; a rotation row counts as the motion of a point this far from the axis
 
 
@@ -21,6 +22,11 @@ class Part:
     stop: int
     weight: float = 1.0
     elements: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> slice:
+        """The rows as a slice."""
+        return slice(self.start, self.stop)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +44,9 @@ class Layout:
         soft: the soft tasks on motion.
         forces: the soft tasks on wrenches and torques, where there are contacts; their rows are counted on their own.
         limits: the limits, acceleration rows first; then the contacts' cones; then limits on torques.
+        level_limits: names of the limits that each strict level asks for.
+        ladder: what gives way where limits clash, in ranks: the first rank yields last. Cones and motors' torque limits
+            stand in no rank: they never yield.
         n_eq: number of equality rows; n_acc, n_cone, n_tau: inequality rows on accelerations, wrenches and torques.
         lengths: (n_eq,) 1 for a linear row, 0.2 m for a rotation row.
         root_weights: (n_eq,) square roots of the weights.
@@ -58,6 +67,8 @@ class Layout:
     soft: tuple[Part, ...]
     forces: tuple[Part, ...]
     limits: tuple[Part, ...]
+    level_limits: tuple[tuple[str, ...], ...]
+    ladder: tuple[tuple[str, ...], ...]
     n_eq: int
     n_acc: int
     n_cone: int
@@ -72,8 +83,11 @@ class Layout:
 
     def __post_init__(self) -> None:
         rows = [slice(0, self.nf)] if self.nf else []
-        levels = [slice(level[0].start, level[-1].stop) for level in self.levels if level]
-        labels = [f"strict {k + 1}" for k, level in enumerate(self.levels) if level]
+        levels, at = [], self.nf
+        for level in self.levels:  # a level of limits alone has no equality rows
+            levels.append(slice(at, level[-1].stop if level else at))
+            at = levels[-1].stop
+        labels = [f"strict {k + 1}" for k in range(len(levels))]
         leading = np.array_equal(self.unactuated, np.arange(len(self.unactuated)))
         object.__setattr__(self, "base", slice(0, len(self.unactuated)) if leading else self.unactuated)
         object.__setattr__(self, "labels", (*(["contacts"] * len(rows)), *labels))

@@ -19,7 +19,8 @@ class Stack:
         contacts: rigid contacts.
         limits: limits such as ``TorqueLimits()`` and ``JointLimits()``; one that is not listed does not act.
         strict: levels, the most important first; a level is a task or a list of tasks, or of (task, weight) pairs where
-            tasks of one level must share what they cannot both have.
+            tasks of one level must share what they cannot both have. A limit may stand in a level like a task: what the
+            levels above leave of it is kept, and where it cannot be kept its violation is least.
         soft: (task, weight) pairs; ``weight`` multiplies ½ ‖A v̇ + b‖².
 
     Raises:
@@ -47,6 +48,11 @@ class Stack:
         self._parts = self._by_name()
         self.wanted: dict[str, tuple[bool, float, int]] = {}  # part -> present, ramp [s], serial: read by controllers
         self.serial = 0
+
+    @property
+    def all_limits(self) -> tuple[Any, ...]:
+        """Every limit, those that stand in strict levels after those that always hold."""
+        return self.limits + tuple(part for level in self.strict for part, _ in level if isinstance(part, Limit))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,6 +95,8 @@ class Stack:
         places += [(f"strict level {k + 1}", task) for k, level in enumerate(self.strict) for task, _ in level]
         places += [("soft", task) for task, _ in self.soft]
         for place, task in places:
+            if place.startswith("strict") and isinstance(task, Limit) and not isinstance(task, type):
+                continue
             if not isinstance(task, Task) or isinstance(task, type | Limit):
                 raise StackError(f"{place}: expected a task such as PositionTask(...), got {task!r}")
         for limit in self.limits:

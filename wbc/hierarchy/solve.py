@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +13,9 @@ from wbc.checks import Array
 from wbc.hierarchy import closed_form
 from wbc.hierarchy.closed_form import ClosedForm, soft_cost
 from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
-from wbc.hierarchy.level_qp import Cascade, InfeasibleError, SolverFailedError
+from wbc.hierarchy.ladder import forces_last, in_ranks
+from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError
+from wbc.hierarchy.lexicographic import Cascade
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.problem import Problem
 from wbc.solvers import Solver
@@ -39,6 +39,7 @@ class Solution:
         solver: name of the solver that was asked, empty where none was.
         price, price_level, levels: prices of the inequality rows and the level that each one holds back first.
         relaxed: by how much inequality rows gave way.
+        held_by: the inequality rows that held each level back, by its label.
         iterations: of all solver calls.
         clipped: by how much the solver's answer left the torque limits before it was clipped.
     """
@@ -54,6 +55,7 @@ class Solution:
     price_level: NDArray[np.intp] | None = None
     levels: list[str] = field(default_factory=list)
     relaxed: Array | None = None
+    held_by: dict[str, NDArray[np.intp]] = field(default_factory=dict)
     iterations: int = 0
     clipped: float = 0.0
 
@@ -63,8 +65,8 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
 
     Rank and damping are decided once, in the closed form. If its solution satisfies every inequality it is the
     constrained optimum: optimal on a larger set, and feasible. Otherwise one QP in the directions that the strict
-    levels leave free; where that has no solution some strict level cannot be met, and the levels are solved one after
-    the other.
+    levels leave free; where that has no solution some strict level or hard row cannot be met, and the levels are
+    solved one after the other (:mod:`wbc.hierarchy.ladder`).
 
     Raises:
         SolverFailedError: no level QP could be solved.
@@ -91,63 +93,22 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     else:
         free = block_diag(closed.free, np.eye(n_internal))
         z = np.concatenate([closed.rest, np.zeros(n_internal)])
-        reduced = Cascade(z, free, G, lower.copy(), upper.copy(), solver)
+        everything = np.ones(len(G), dtype=bool)
+        reduced = Cascade(z, free, G, lower.copy(), upper.copy(), solver, everything)
         try:
             reduced.gauss("gauss", *soft_cost(rows, closed.rest, closed.free))
-            _forces_last(reduced, rows)
+            if n_internal:
+                reduced.solve(forces_last(rows, reduced.z))
             return _from_cascade(problem, rows, closed, reduced, "qp")
         except (InfeasibleError, SolverFailedError):
             pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
-    n = rows.n + n_internal
-    cascade = _cascade(problem, rows, closed, Cascade(np.zeros(n), np.eye(n), G, lower, upper, solver), n_internal)
-    return _from_cascade(problem, rows, closed, cascade, "cascade")
-
-
-def _cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, n_internal: int) -> Cascade:
-    """Level after level under the limits; limits on accelerations give way where they clash with the others."""
-    n_acc = problem.layout.n_acc
-    for level, split in zip(rows.levels, closed.splits, strict=True):
-        A, b = level.weighted()
-        A = np.vstack([A.T, split.tikhonov])
-        A = np.hstack([A, np.zeros((len(A), n_internal))])
-        b = np.concatenate([b, np.zeros(len(split.tikhonov))])
-        _with_limits_that_give_way(cascade, n_acc, partial(cascade.least_squares, level.label, A, b))
-    A, b = np.eye(rows.n), np.zeros(rows.n)
-    if rows.soft is not None:
-        A_soft, b_soft = rows.soft.weighted()
-        A, b = np.vstack([A, A_soft.T]), np.concatenate([b, b_soft])
-    A = np.hstack([A, np.zeros((len(A), n_internal))])
-    _with_limits_that_give_way(cascade, n_acc, partial(cascade.least_squares, "gauss", A, b))
-    _forces_last(cascade, rows)
-    return cascade
-
-
-def _forces_last(cascade: Cascade, rows: GaussRows) -> None:
-    """Share the load as f₀, R and the soft tasks on forces ask, under cones and torque limits, the motion untouched."""
-    n_internal = len(cascade.z) - rows.n
-    if n_internal:
-        A, b = rows.force_rows(rows.acceleration(cascade.z[: rows.n]))
-        cascade.least_squares("forces", np.hstack([np.zeros((len(A), rows.n)), A]), b)
-
-
-def _with_limits_that_give_way(cascade: Cascade, n_acc: int, level: Callable[[], None]) -> None:
-    try:
-        level()
-    except InfeasibleError:
-        if cascade.feasible:
-            raise SolverFailedError("a level found no room beside a point that satisfies all limits") from None
-        cascade.levels.pop()
-        try:
-            cascade.least_violation("limits", np.arange(len(cascade.G)) < n_acc)
-            level()
-        except InfeasibleError:
-            raise SolverFailedError("the limits have no common point even where those on motion give way") from None
+    return _from_cascade(problem, rows, closed, in_ranks(rows, closed, G, lower, upper, solver), "cascade")
 
 
 def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:
     solution = _solution(problem, rows, closed, cascade.z, route, cascade.solver)
     solution.price, solution.price_level, solution.levels = cascade.price, cascade.price_level, cascade.levels
-    solution.relaxed, solution.iterations = cascade.relaxed, cascade.iterations
+    solution.relaxed, solution.iterations, solution.held_by = cascade.relaxed, cascade.iterations, cascade.held_by
     return solution
 
 
