@@ -350,9 +350,11 @@ def test_the_report_says_where_damping_acts_and_by_how_much() -> None:
 def test_far_from_singularities_nothing_is_damped() -> None:
     for name in ARMS:
         robot = arm(name)
-        report = Controller(robot, Stack(strict=[PoseTask("hand", frame=hand(name))])).tick(
-            State(robot.home, np.full(robot.nv, 0.1))
-        ).report
+        report = (
+            Controller(robot, Stack(strict=[PoseTask("hand", frame=hand(name))]))
+            .tick(State(robot.home, np.full(robot.nv, 0.1)))
+            .report
+        )
         assert not report.near_singular
         assert report.tasks["hand"].damping == 0.0
         assert report.status is Status.OPTIMAL

@@ -816,9 +816,7 @@ def test_e02_a_joint_pressed_against_its_limit_stays_inside_with_every_solver(so
 
     robot, dt = from_text(P1.replace('effort="1000"', 'effort="100"')), 0.002
     task = PostureTask("press", target=[1.5])
-    controller = Controller(
-        robot, Stack(strict=[task], limits=[TorqueLimits(), JointLimits()]), dt=dt, solver=solver
-    )
+    controller = Controller(robot, Stack(strict=[task], limits=[TorqueLimits(), JointLimits()]), dt=dt, solver=solver)
     plant = Integrator(robot, substeps=1)
     for _ in range(1000):
         command = controller.tick(plant.state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -113,22 +114,40 @@ class Report:
 
     @cached_property
     def relaxed(self) -> tuple[Relaxed, ...]:
-        """The limit rows that gave way."""
+        """The hard rows and limits that gave way: limits by element, contact motion by contact."""
         solution = self.solution
         if solution is None or solution.relaxed is None:
             return ()
-        clash = [a for a in self.active if a.level == "limits"]
-        return tuple(
-            Relaxed(
-                part.name,
-                part.elements[i - part.start],
-                float(solution.relaxed[i]),
-                tuple(limit_label(a.limit, a.element) for a in clash if a.limit != part.name),
-            )
-            for part in self._layout.limits
-            for i in range(part.start, part.stop)
-            if solution.relaxed[i] > 0.0
-        )
+        relaxed = solution.relaxed
+        names = [limit_label(part.name, element) for part in self._layout.limits for element in part.elements]
+
+        def clash(rows: Any, level: str) -> tuple[str, ...]:
+            held = solution.held_by.get(level, ())
+            return tuple(names[i] for i in held if i not in rows and relaxed[i] == 0.0)
+
+        found = []
+        for part in self._layout.contacts:
+            rows = slice(part.start, part.stop)
+            moved = float(np.abs(self._contact_motion[rows]).max(initial=0.0))
+            if "contacts" in solution.held_by and moved > MISSED * (
+                1.0 + np.abs(self.problem.b[rows]).max(initial=0.0)
+            ):
+                found.append(Relaxed(part.name, "motion", moved, clash((), "contacts")))
+        for part in self._layout.limits:
+            for i in range(part.start, part.stop):
+                if relaxed[i] > 0.0:
+                    level = next((label for label, held in solution.held_by.items() if i in held), "")
+                    element = part.elements[i - part.start]
+                    found.append(Relaxed(part.name, element, float(relaxed[i]), clash((i,), level)))
+        return tuple(found)
+
+    @cached_property
+    def _contact_motion(self) -> Array:
+        """By how much the motion of contacts (nf,) differs from what it would be without limits, m/s² or rad/s²."""
+        p, solution = self.problem, self.solution
+        n = self._layout.nf
+        moved: Array = p.on[:n] * (p.A[:n] @ (self._vdot - solution.vdot_alone)) if solution else np.zeros(n)
+        return moved
 
     @property
     def solver(self) -> str:

@@ -95,10 +95,10 @@ def _levels(
     for part in layout.limits:
         weights[part.rows] = part.weight
     levels = []
-    for level, split in zip(rows.levels, closed.splits, strict=True):
-        At, b = level.weighted()
+    for one, split in zip(rows.levels, closed.splits, strict=True):
+        At, b = one.weighted()
         A = np.vstack([At.T, split.tikhonov])
-        levels.append(Level(level.label, A, np.concatenate([b, np.zeros(len(split.tikhonov))])))
+        levels.append(Level(one.label, A, np.concatenate([b, np.zeros(len(split.tikhonov))])))
     for level, indices in zip(levels[len(levels) - len(asked) :], asked, strict=True):
         level.asked, level.root_weights = indices, np.sqrt(weights[indices])
     A, b = np.eye(rows.n), np.zeros(rows.n)
@@ -127,8 +127,7 @@ def _folded(cascade: Cascade, m: int, minima: Indices) -> Cascade:
         if cascade.price_level[extra] >= 0 and cascade.price_level[row] < 0:
             cascade.price[row], cascade.price_level[row] = cascade.price[extra], cascade.price_level[extra]
         cascade.relaxed[row] = max(cascade.relaxed[row], cascade.relaxed[extra])
-    cascade.price, cascade.price_level, cascade.relaxed = (
-        found[:m] for found in (cascade.price, cascade.price_level, cascade.relaxed)
-    )
+    cascade.price, cascade.relaxed = cascade.price[:m], cascade.relaxed[:m]
+    cascade.price_level = cascade.price_level[:m]
     cascade.held_by = {label: held[held < m] for label, held in cascade.held_by.items()}
     return cascade

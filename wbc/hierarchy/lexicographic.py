@@ -1,4 +1,4 @@
-"""The lexicographic solve: one level after the other, equalities and inequalities, in what the earlier ones left free."""
+"""The lexicographic solve: level after level, equalities and inequalities, in what the earlier ones left free."""
 
 from __future__ import annotations
 
@@ -140,7 +140,13 @@ class Cascade:
         return True
 
     def _minimise(
-        self, label: str, start: Array, to_u: Array, to_c: Array, asked: Indices | None = None, roots: Array | None = None
+        self,
+        label: str,
+        start: Array,
+        to_u: Array,
+        to_c: Array,
+        asked: Indices | None = None,
+        roots: Array | None = None,
     ) -> None:
         """The level's QP in (u, s, c), w = start + to_u u + to_c c; moves to its solution and freezes it."""
         asked = np.zeros(0, dtype=np.intp) if asked is None else asked
@@ -210,7 +216,13 @@ class Cascade:
         if (outside > OUTSIDE * np.maximum(1.0, np.abs(offset)))[~lives].any():
             raise InfeasibleError
         rows, norms, offset = rows[lives], norms[lives], offset[lives]
-        return rows, G[lives] / norms[:, None], (self.lower[rows] - offset) / norms, (self.upper[rows] - offset) / norms, norms
+        return (
+            rows,
+            G[lives] / norms[:, None],
+            (self.lower[rows] - offset) / norms,
+            (self.upper[rows] - offset) / norms,
+            norms,
+        )
 
     @staticmethod
     def _felt(multipliers: Array) -> NDArray[np.bool_]:
@@ -246,9 +258,8 @@ def solve_levels(
     matrices, lowers, uppers = ([block[i] for block in (hard, *(rows for _, rows in levels))] for i in range(3))
     G = np.vstack([np.reshape(matrix, (-1, n)) for matrix in matrices])
     enforced = np.arange(len(G)) < len(hard[1])
-    cascade = Cascade(
-        np.zeros(n), np.eye(n), G, np.concatenate(lowers).astype(float), np.concatenate(uppers).astype(float), solver, enforced
-    )  # fmt: skip
+    lower, upper = (np.concatenate(bounds).astype(np.float64) for bounds in (lowers, uppers))
+    cascade = Cascade(np.zeros(n), np.eye(n), G, lower, upper, solver, enforced)
     at = len(hard[1])
     for level, (_, lower, _) in levels:
         level.asked = np.arange(at, at + len(lower))
