@@ -98,3 +98,57 @@ def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Arra
         if np.linalg.norm(At[:, rows] @ share[rows]) > NOTICEABLE * size:
             causes.append(f"task: {other.name}")
     return causes or ["singular"]
+
+
+def clash_of_row(report: Report, row: int) -> tuple[str, ...]:
+    """What keeps an inequality row from its bound: limits, contacts and tasks whose rows it is a combination of."""
+    G, _ = report.gauss_rows.inequalities()
+    return _clash(report, G, G[row : row + 1], row, _level_of(report, row))
+
+
+def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
+    """What keeps a contact from standing still."""
+    G, _ = report.gauss_rows.inequalities()
+    wanted = np.zeros((part.stop - part.start, G.shape[1]))
+    wanted[:, : report.gauss_rows.n] = report.gauss_rows.At[:, part.start : part.stop].T
+    return _clash(report, G, wanted, -1, "contacts")
+
+
+def _level_of(report: Report, row: int) -> str:
+    """The level at which a row gave way."""
+    assert report.solution is not None
+    return next((label for label, held in report.solution.held_by.items() if row in held), "")
+
+
+def _clash(report: Report, G: Array, wanted: Array, row: int, level: str) -> tuple[str, ...]:
+    """At the optimum of ½ s² the row is a combination of rows that hold: those of earlier levels, and active limits."""
+    layout, solution = report._layout, report.solution
+    assert solution is not None and solution.relaxed is not None
+    upto = solution.levels.index(level) if level in solution.levels else len(solution.levels)
+    limits = [limit_label(part.name, element) for part in layout.limits for element in part.elements]
+    names: list[str] = []
+    columns: list[Array] = []
+    for label, held in solution.held_by.items():
+        if solution.levels.index(label) <= upto:
+            for i in held:
+                if i != row and solution.relaxed[i] == 0.0:
+                    names.append(limits[i])
+                    columns.append(G[i : i + 1])
+    above = [part for part in layout.contacts if level != "contacts"] if "contacts" in solution.levels[:upto] else []
+    labels = [f"contact: {part.name}" for part in above]
+    for k, parts in enumerate(layout.levels):
+        if f"strict {k + 1}" in solution.levels[:upto]:
+            above += parts
+            labels += [f"task: {part.name}" for part in parts]
+    for part, label in zip(above, labels, strict=True):
+        rows = np.zeros((part.stop - part.start, G.shape[1]))
+        rows[:, : report.gauss_rows.n] = report.gauss_rows.At[:, part.start : part.stop].T
+        names += [label] * len(rows)
+        columns.append(rows)
+    if not names:
+        return ()
+    A = np.vstack(columns).T
+    lengths = np.maximum(np.sqrt((A**2).sum(axis=0)), 1e-300)
+    shares = np.abs(np.linalg.lstsq(A / lengths, wanted.T, rcond=1e-9)[0]).max(axis=1)
+    size = float(np.linalg.norm(wanted))
+    return tuple(dict.fromkeys(name for name, share in zip(names, shares, strict=True) if share > 1e-6 * size))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from wbc.causes import causes_of_miss, limit_label
+from wbc.causes import causes_of_miss, clash_of_motion, clash_of_row, limit_label
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import Split
 from wbc.hierarchy.gauss_coordinates import GaussRows
@@ -119,12 +118,6 @@ class Report:
         if solution is None or solution.relaxed is None:
             return ()
         relaxed = solution.relaxed
-        names = [limit_label(part.name, element) for part in self._layout.limits for element in part.elements]
-
-        def clash(rows: Any, level: str) -> tuple[str, ...]:
-            held = solution.held_by.get(level, ())
-            return tuple(names[i] for i in held if i not in rows and relaxed[i] == 0.0)
-
         found = []
         for part in self._layout.contacts:
             rows = slice(part.start, part.stop)
@@ -132,13 +125,12 @@ class Report:
             if "contacts" in solution.held_by and moved > MISSED * (
                 1.0 + np.abs(self.problem.b[rows]).max(initial=0.0)
             ):
-                found.append(Relaxed(part.name, "motion", moved, clash((), "contacts")))
+                found.append(Relaxed(part.name, "motion", moved, clash_of_motion(self, part)))
         for part in self._layout.limits:
             for i in range(part.start, part.stop):
                 if relaxed[i] > 0.0:
-                    level = next((label for label, held in solution.held_by.items() if i in held), "")
                     element = part.elements[i - part.start]
-                    found.append(Relaxed(part.name, element, float(relaxed[i]), clash((i,), level)))
+                    found.append(Relaxed(part.name, element, float(relaxed[i]), clash_of_row(self, i)))
         return tuple(found)
 
     @cached_property

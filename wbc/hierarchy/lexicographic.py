@@ -156,7 +156,7 @@ class Cascade:
         hard, G_hard, lower, upper, norms = self._rows_on(basis, z, self.enforced)
         crossed = self.lower[asked] > self.upper[asked]
         wish = self.lower[asked].copy(), self.upper[asked].copy()
-        middle = 0.5 * (wish[0] + wish[1])[crossed]
+        middle = 0.5 * (wish[0][crossed] + wish[1][crossed])
         self.lower[asked[crossed]] = self.upper[asked[crossed]] = middle
         roots = np.where(crossed, np.sqrt(2.0) * roots, roots)  # two one-sided rows that pull against each other
         # slack s/√w on each row asked for, rows of unit norm
