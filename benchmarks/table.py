@@ -56,7 +56,7 @@ def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write_json(path: str | Path, rows: Sequence[Row], meta: dict[str, Any]) -> None:
+def write_json(path: str | Path, rows: Sequence[Any], meta: dict[str, Any]) -> None:
     """Write {machine, versions, left_out, rows}; no NaN, so that every reader takes it."""
     Path(path).write_text(json.dumps({**meta, "rows": list(rows)}, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -79,10 +79,16 @@ def replace_section(path: str | Path, text: str, name: str = "arm") -> None:
     file.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
 
 
+def markdown_lines(header: Sequence[str], cells: Sequence[Sequence[str]], words: int) -> str:
+    """A Markdown table; ``words`` are the leading columns that are not numbers."""
+    rule = ["---"] * words + ["---:"] * (len(header) - words)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (header, rule, *cells)
+    )
+
+
 def _markdown(section: Section) -> str:
-    rule = ["---"] * section.words + ["---:"] * (len(section.header) - section.words)
-    lines = [section.header, rule, *section.cells]
-    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    table = markdown_lines(section.header, section.cells, section.words)
     if section.folded:
         return f"<details><summary>{section.title}</summary>\n\n{table}\n\n</details>"
     return f"**{section.title}**\n\n{table}"

@@ -201,6 +201,38 @@ def bench_push(
     push.print_table(rows, console)
 
 
+@bench.command("tick")
+@_words
+def bench_tick(
+    quick: Annotated[bool, typer.Option(help="Few ticks, to see that it works.")] = False,
+    robot: Annotated[list[str] | None, typer.Option(help="Only this robot; may be repeated.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the table here.")] = None,
+    readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench tick' of this file.")] = None,
+    check: Annotated[bool, typer.Option(help="Exit status 1 where a promised ratio is missed.")] = False,
+) -> None:
+    """What a tick costs: median, worst ticks, and where the time goes, with limits idle and active.
+
+    Example: [bold]wbc bench tick --robot panda --check[/]
+    """
+    from wbc.benchmarks import tick
+
+    console = Console()
+    rows = tick.run(quick=quick, json=json, markdown=markdown, readme=readme, robots=robot)
+    tick.print_table(rows, console)
+    if check:
+        _judge(tick.missed(rows), console)
+
+
+def _judge(missed: list[str], console: Console) -> None:
+    """Say what a benchmark missed, and exit with status 1 where it did."""
+    for sentence in missed:
+        console.print(f"[bold red]missed:[/] {escape(sentence)}", soft_wrap=True)
+    if missed:
+        raise typer.Exit(FAILED)
+    console.print("[green]Every ratio that is promised was reached.[/]")
+
+
 def _choice(value: str, what: str) -> str:
     from wbc import checks
     from wbc.controller import METHODS
