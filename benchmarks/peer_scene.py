@@ -32,7 +32,7 @@ HEAVY = 1e6  # of every task's weight: what is left of the Gauss cost bends acce
 FRICTION = 0.9
 KP, KP_POSTURE, KP_CONTACT = 100.0, 25.0, 100.0  # 1/s², critically damped
 SETTLING = 100  # ticks before the record begins
-STRIDE, STEP = 5, 0.03  # of ticks that are looked at, and of the share on torque limits
+STRIDE, STEP = 2, 0.03  # of ticks that are looked at, and of the share on torque limits
 HELD = 1e-6  # m/s², rad/s²: a contact whose rows miss no more than this holds
 ROOM = 1.1  # a limit of the hard run is at least this times what standing still takes
 
