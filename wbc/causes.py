@@ -29,7 +29,7 @@ def causes_of_miss(report: Report, part: Part, level: int | None) -> tuple[str, 
     where = slice(part.start, part.stop)
     # what the equalities alone leave of it, in accelerations: v̇ = v̇₀ + (their own coordinates)
     alone = _residual_without_limits(report)[where]
-    final = (report.problem.A @ report._vdot + report.problem.b)[where]
+    final = (report.problem.A @ report.vdot + report.problem.b)[where]
     tolerance = NOTICEABLE * (1.0 + float(np.abs(report.problem.b[where]).max(initial=0.0)))
     causes: list[str] = []
     if level is None:
@@ -41,6 +41,8 @@ def causes_of_miss(report: Report, part: Part, level: int | None) -> tuple[str, 
         causes += [
             limit_label(a.limit, a.element) for a in report.active if solution.levels.index(a.level) <= upto
         ]  # fmt: skip
+    if report.moment.share < 1.0:
+        causes.append("ramp")  # the command mixes this solution with others, in which a part is absent
     return tuple(causes)
 
 
@@ -61,7 +63,7 @@ def _residual_without_limits(report: Report) -> Array:
 
 def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Array) -> list[str]:
     """Which tasks, or whether the pose itself, leave a residual where there are no limits."""
-    layout, solution = report._layout, report.solution
+    layout, solution = report.problem.layout, report.solution
     assert solution is not None
     where = slice(part.start, part.stop)
     split = report.split_of(level)
@@ -122,7 +124,7 @@ def _level_of(report: Report, row: int) -> str:
 
 def _clash(report: Report, G: Array, wanted: Array, row: int, level: str) -> tuple[str, ...]:
     """At the optimum of ½ s² the row is a combination of rows that hold: those of earlier levels, and active limits."""
-    layout, solution = report._layout, report.solution
+    layout, solution = report.problem.layout, report.solution
     assert solution is not None and solution.relaxed is not None
     upto = solution.levels.index(level) if level in solution.levels else len(solution.levels)
     limits = [limit_label(part.name, element) for part in layout.limits for element in part.elements]

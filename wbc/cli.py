@@ -1,4 +1,4 @@
-"""The command line: wbc list | run | bench | check."""
+"""The command line: wbc list | run | check | explain | bench."""
 
 from __future__ import annotations
 
@@ -161,6 +161,29 @@ def check(
     print_findings(findings, console)
     if not findings.usable:
         raise typer.Exit(FAILED)
+
+
+@app.command()
+@_words
+def explain(
+    file: Annotated[Path, typer.Argument(help="A tick that command.report.save wrote.", show_default=False)],
+    solver: Annotated[str, typer.Option(help="Solve the tick again by this solver, and compare.")] = "",
+    json: Annotated[Path | None, typer.Option(help="Write what is printed here (.json).")] = None,
+) -> None:
+    """Say in words what happened in a saved tick; or solve it again by any solver and compare.
+
+    Example: [bold]wbc explain tick.npz --solver proxqp[/]
+    """
+    from wbc.cli_explain import print_tick, summary
+    from wbc.cli_files import writable
+    from wbc.replay import load, solve_again
+
+    writable(json, "--json")
+    report = load(file)
+    again = solve_again(report, solver) if solver else None
+    print_tick(report, again, Console())
+    if json is not None:
+        json.write_text(summary(report, again), encoding="utf-8")
 
 
 @bench.command("arm")

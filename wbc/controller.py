@@ -12,6 +12,7 @@ from wbc import checks, hierarchy
 from wbc.activation import Activation
 from wbc.assembly import Assembler
 from wbc.checks import Array
+from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
 from wbc.errors import InputError, StackError
 from wbc.fallback import gravity_compensation
@@ -111,7 +112,18 @@ class Controller:
         self._terms.write_to(self._assembler.problem.M, self._assembler.problem.h)
         self._sigma0 = threshold(robot.mass)
         self._clock = ClockCheck(self.dt)
-        self._nominal_names = tuple(task.name for task in stack.nominal)
+        nominal = tuple(task.name for task in stack.nominal)
+        self._circumstances = Circumstances(
+            robot.name,
+            robot.joint_names,
+            robot.velocity_names,
+            nominal,
+            self.dt,
+            method,
+            self.solver,
+            self.metric,
+            self._sigma0,
+        )
         self._activation = Activation(stack, self._assembler.layout, self.dt, robot.weight)
         self._last: Command | None = None
         self._last_forces: Array | None = None
@@ -139,12 +151,13 @@ class Controller:
         self._clock.see(terms)
         self._activation.step(terms, self._last_forces)
         problem = self._assembler.assemble(terms, self._activation)
-        solution, trouble = self._solve_present(problem)
+        solution, trouble, share = self._solve_present(problem)
         if solution is None:
             torque, vdot = gravity_compensation(terms)
         else:
             torque, vdot = solution.torque, solution.vdot
-        report = Report(problem, solution, vdot, self._nominal_names, trouble, started)
+        moment = Moment(state.q.copy(), state.v.copy(), torque, vdot, share)
+        report = Report(problem, solution, self._circumstances, moment, trouble, started)
         if self.gravity == "excluded":
             torque = torque - terms.gravity()[self.robot.actuated]
         self._last_forces = None if solution is None else solution.f
@@ -177,22 +190,27 @@ class Controller:
         self._activation = Activation(self.stack, self._assembler.layout, self.dt, self.robot.weight)
         self._last = self._last_forces = None
 
-    def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str]:
-        """Solve with and without every part that is fading, and mix; the report speaks of the one that counts most."""
+    def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str, float]:
+        """Solve with and without every part that is fading, and mix.
+
+        The report speaks of the one that counts most, whose rows stand in the problem afterwards and whose share is
+        returned.
+        """
         if self._activation.untouched:
-            return self._solve(problem)
-        mixed, trouble, heaviest = None, "", 0.0
+            return *self._solve(problem), 1.0
+        mixed, trouble, heaviest, rows = None, "", 0.0, problem.record
         vdot, f, torque = (np.zeros(size) for size in (self.robot.nv, self._assembler.layout.nf, self.robot.nu))
         for share in self._activation.variants(problem):
             solution, trouble = self._solve(problem)
             if solution is None or share == 1.0:
-                return solution, trouble
+                return solution, trouble, 1.0
             vdot, f, torque = vdot + share * solution.vdot, f + share * solution.f, torque + share * solution.torque
             if share > heaviest:
-                mixed, heaviest = solution, share
+                mixed, heaviest, rows = solution, share, problem.record.copy()
         if mixed is not None:
+            problem.record[:] = rows
             mixed = replace(mixed, vdot=vdot, f=f, torque=torque)
-        return mixed, trouble
+        return mixed, trouble, heaviest
 
     def _solve(self, problem: Any) -> tuple[hierarchy.Solution | None, str]:
         """The solution, or the reason in words why there is none."""

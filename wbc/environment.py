@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
@@ -42,6 +43,17 @@ def environment() -> list[tuple[str, str]]:
     except Exception:  # the row of qpsolvers itself already has the reason
         return rows
     return rows + [(f"{name} (qpsolvers)", _state("", _PACKAGES.get(name, name), "")) for name in solvers]
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package, of Python and of what is installed of the packages above, without importing any."""
+    from wbc import __version__
+
+    found = {"wbc": __version__, "Python": platform.python_version()}
+    for name, (_, distribution, _) in _PARTS.items():
+        with suppress(PackageNotFoundError):
+            found[name] = version(distribution)
+    return found
 
 
 def available(state: str) -> bool:

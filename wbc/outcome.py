@@ -29,7 +29,8 @@ class TaskReport:
         got: ξ̇ (k,), what the command gives.
         missed: asked − got (k,).
         force: least-norm constraint force (k,) [N, N m] of a strict task; zeros for others.
-        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``;
+        because: why a part is missing: ``"limit: torque panda_joint2"``, ``"task: com"``, ``"singular"``, ``"weight"``,
+            ``"ramp"`` while a part comes or goes;
             for tasks on forces also ``"motion"``, which leaves no internal force in that direction.
         damping: share of the demand that damping leaves out in the task's weakest direction, 0 to 1.
     """
