@@ -256,6 +256,47 @@ def _judge(missed: list[str], console: Console) -> None:
     console.print("[green]Every ratio that is promised was reached.[/]")
 
 
+@bench.command("soak")
+@_words
+def bench_soak(
+    ticks: Annotated[int, typer.Option(help="Ticks of all robots together.", min=1)] = 1_000_000,
+    robot: Annotated[list[str] | None, typer.Option(help="A robot, may be repeated; all of them by default.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything that happens.", min=0)] = 1,
+    resume: Annotated[Path | None, typer.Option(help="Keep the run's state here, and go on from it.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    failures: Annotated[Path, typer.Option(help="Folder for ticks that failed, to `wbc explain`.")] = Path("out/soak"),
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+) -> None:
+    """Robots in states at, beyond and far from their limits, with targets that jump and parts that come and go.
+
+    Exit status 1 where anything happened that must not: an exception, a number that is not finite, a torque beyond its
+    limit, a miss without a cause, an answer that is not optimal, or memory that grows.
+
+    Example: [bold]wbc bench soak --ticks 100000 --resume out/soak.json[/]
+    """
+    from wbc.benchmarks import soak
+    from wbc.benchmarks.machine import one_thread
+    from wbc.cli_files import writable
+
+    console = Console()
+    writable(json, "--json")
+    writable(resume, "--resume")
+    one_thread()
+    results = soak.run(
+        ticks, robots=robot or (), seed=seed, resume=resume, json=json, failures=failures, progress=progress
+    )
+    soak.print_table(results, console)
+    found = soak.violations(results)
+    for what, count in found.items():
+        console.print(f"[bold red]failed:[/] {escape(what)}: {count}", soft_wrap=True)
+    for counts in results.values():
+        for error in counts["errors"]:
+            console.print(f"[bold red]exception:[/] {escape(error)}", soft_wrap=True)
+    if found:
+        console.print(f"ticks that failed stand in {failures}; see `wbc explain`", soft_wrap=True)
+        raise typer.Exit(FAILED)
+
+
 def _choice(value: str, what: str) -> str:
     from wbc import checks
     from wbc.controller import METHODS
