@@ -61,7 +61,9 @@ def kkt_residual(report: Report) -> float:
     free = block_diag(solution.closed.free, np.eye(G.shape[1] - rows.n))
     values = report.limit_values
     reach = AT_BOUND * (1.0 + np.abs(values))
-    outside = float((np.maximum(problem.lower - values, values - problem.upper) / (1.0 + np.abs(values))).max(initial=0))
+    outside = float(
+        (np.maximum(problem.lower - values, values - problem.upper) / (1.0 + np.abs(values))).max(initial=0)
+    )
     at_upper, at_lower = problem.upper - values <= reach, values - problem.lower <= reach
     holding = np.vstack([G[at_upper], -G[at_lower]]) @ free
     lengths = np.linalg.norm(holding, axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -158,6 +159,7 @@ def _scene(robot: Robot, stack: Stack, jumping: tuple[str, ...], switched: tuple
     return Scene(robot, Controller(robot, stack, dt=DT), jumping, switched)
 
 
+@functools.cache
 def _quiet(name: str) -> Robot:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RobotWarning)

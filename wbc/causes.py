@@ -105,7 +105,10 @@ def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Arra
 def clash_of_row(report: Report, row: int) -> tuple[str, ...]:
     """What keeps an inequality row from its bound: limits, contacts and tasks whose rows it is a combination of."""
     G, _ = report.gauss_rows.inequalities()
-    return _clash(report, G, G[row : row + 1], row, _level_of(report, row))
+    level = _level_of(report, row)
+    return _clash(report, G, G[row : row + 1], row, level) or _clash(
+        report, G, _given_way(report, G, level), row, level
+    )
 
 
 def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
@@ -114,6 +117,19 @@ def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
     wanted = np.zeros((part.stop - part.start, G.shape[1]))
     wanted[:, : report.gauss_rows.n] = report.gauss_rows.At[:, part.start : part.stop].T
     return _clash(report, G, wanted, -1, "contacts")
+
+
+def _given_way(report: Report, G: Array, level: str) -> Array:
+    """Σ s G of the rows that gave way together by s: only this sum need be a combination of the rows that hold.
+
+    A joint that yields so that another one has to yield less clashes with nothing by itself.
+    """
+    solution, p, values = report.solution, report.problem, report.limit_values
+    assert solution is not None and solution.relaxed is not None
+    rows = [i for i in solution.held_by.get(level, ()) if solution.relaxed[i] > 0.0]
+    side = np.where(values[rows] > p.upper[rows], 1.0, -1.0)
+    total: Array = ((side * solution.relaxed[rows]) @ G[rows])[None, :]
+    return total
 
 
 def _level_of(report: Report, row: int) -> str:
