@@ -166,7 +166,8 @@ def check(
 @app.command()
 @_words
 def explain(
-    file: Annotated[Path, typer.Argument(help="A tick that command.report.save wrote.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="What report.save or a black box wrote.", show_default=False)],
+    tick: Annotated[int, typer.Option(help="Which tick of a black box: -1 is the last, -2 the one before.")] = -1,
     solver: Annotated[str, typer.Option(help="Solve the tick again by this solver, and compare.")] = "",
     json: Annotated[Path | None, typer.Option(help="Write what is printed here (.json).")] = None,
 ) -> None:
@@ -179,7 +180,7 @@ def explain(
     from wbc.replay import load, solve_again
 
     writable(json, "--json")
-    report = load(file)
+    report = load(file, tick)
     again = solve_again(report, solver) if solver else None
     print_tick(report, again, Console())
     if json is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from wbc import checks, hierarchy
 from wbc.activation import Activation
 from wbc.assembly import Assembler
+from wbc.black_box import BlackBox
 from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
@@ -68,6 +70,8 @@ class Controller:
             ``"contact motion"`` and ``"minimum force"``, alone or in tuples that share a rank. Contact motion, then
             minimum forces and limits where left out; what is not named yields after all that is. Cones and torque
             limits never yield.
+        black_box: folder where the last 200 ticks are written when one of them ends in a fallback, to
+            ``wbc explain``; see :mod:`wbc.black_box`.
 
     Raises:
         UnknownNameError: a frame, method, solver or metric that does not exist.
@@ -87,6 +91,7 @@ class Controller:
         metric: Any = "inertia",
         gravity: str = "included",
         ladder: Any = None,
+        black_box: str | Path | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
             raise InputError(f"robot: expected a Robot, such as load('panda'), got {robot!r}")
@@ -125,6 +130,7 @@ class Controller:
             self._sigma0,
         )
         self._activation = Activation(stack, self._assembler.layout, self.dt, robot.weight)
+        self.black_box = None if black_box is None else BlackBox(black_box)
         self._last: Command | None = None
         self._last_forces: Array | None = None
 
@@ -158,6 +164,8 @@ class Controller:
             torque, vdot = solution.torque, solution.vdot
         moment = Moment(state.q.copy(), state.v.copy(), torque, vdot, share)
         report = Report(problem, solution, self._circumstances, moment, trouble, started)
+        if self.black_box is not None:
+            self.black_box.see(report)
         if self.gravity == "excluded":
             torque = torque - terms.gravity()[self.robot.actuated]
         self._last_forces = None if solution is None else solution.f
@@ -189,6 +197,8 @@ class Controller:
         self._clock = ClockCheck(self.dt)
         self._activation = Activation(self.stack, self._assembler.layout, self.dt, self.robot.weight)
         self._last = self._last_forces = None
+        if self.black_box is not None:
+            self.black_box.forget()
 
     def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str, float]:
         """Solve with and without every part that is fading, and mix.

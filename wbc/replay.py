@@ -26,7 +26,8 @@ from wbc.problem import Problem
 from wbc.report import Report
 from wbc.solvers import make_solver
 
-FORMAT = "wbc tick 1"
+FORMAT, BLACK_BOX = "wbc tick 1", "wbc black box 1"
+STACKED = ("q", "v", "torque", "vdot", "share", "time_us", "started_ns")  # what a black box keeps of every tick
 PLAIN = ("trouble", "time_us", "deadline_missed", "stale_ticks")  # what a report says besides its parts
 NOT_A_TICK = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error)
 
@@ -96,17 +97,30 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise InputError(f"{str(path)!r} is not a saved tick: {_words(error)}") from error
 
 
-def load(path: str | Path) -> Report:
+def load(path: str | Path, tick: int = -1) -> Report:
     """Read a tick that ``command.report.save(path)`` wrote; it says and explains what the report did.
 
+    Args:
+        path: the file.
+        tick: which tick of a black box, -1 for the last one, which began the incident; the ones before it are solved
+            again, and by solvers that have not seen the ticks before.
+
     Raises:
-        InputError: there is no such file, it is damaged, or it is no saved tick.
+        InputError: there is no such file or tick, it is damaged, or it is no saved tick.
     """
     text, arrays = read(path)
-    if text["format"] != FORMAT:
+    if text["format"] not in (FORMAT, BLACK_BOX):
         raise InputError(f"{str(path)!r} has the format {text['format']!r}, expected {FORMAT!r}: {_written_by(text)}")
     try:
-        return rebuild(text["tick"], Common(text, arrays), arrays["record"], arrays)
+        records = arrays["record"][None] if text["format"] == FORMAT else arrays["records"]
+        if not -len(records) <= tick < len(records):
+            raise InputError(f"{str(path)!r} holds {len(records)} ticks, -{len(records)} to -1; there is no {tick}")
+        common = Common(text, arrays)
+        if tick in (-1, len(records) - 1):
+            return rebuild(text["tick"], common, records[-1], arrays)
+        return _solved_again(common, records[tick], {name: arrays[name][tick] for name in STACKED})
+    except InputError:
+        raise
     except (*NOT_A_TICK, np.linalg.LinAlgError) as error:
         raise InputError(f"{str(path)!r} is not a whole tick: {_words(error)}; {_written_by(text)}") from error
 
@@ -137,6 +151,20 @@ def rebuild(tick: dict[str, Any], common: Common, record: Array, arrays: dict[st
         setattr(report, name, decode(tick[name], arrays))
     when = datetime.fromisoformat(tick["when"]).timestamp()
     report.started_ns = time.perf_counter_ns() - round((time.time() - when) * 1e9)
+    return report
+
+
+def _solved_again(common: Common, record: Array, kept: dict[str, Any]) -> Report:
+    """A tick before an incident: the saved command, and a solution that is computed again."""
+    circumstances, problem = common.circumstances, Problem(common.layout, record.copy())
+    asked, trouble = make_solver(circumstances.solver), ""
+    try:
+        solution = hierarchy.solve(problem, circumstances.method, circumstances.metric, circumstances.sigma0, asked)
+    except (hierarchy.InfeasibleError, hierarchy.SolverFailedError, np.linalg.LinAlgError) as error:
+        solution, trouble = None, str(error)
+    moment = Moment(kept["q"], kept["v"], kept["torque"], kept["vdot"], float(kept["share"]))
+    report = Report(problem, solution, circumstances, moment, trouble, int(kept["started_ns"]))
+    report.time_us = float(kept["time_us"])
     return report
 
 

@@ -54,6 +54,11 @@ class Report:
         self.trouble = trouble
         self.time_us = (time.perf_counter_ns() - started_ns) * 1e-3
 
+    @property
+    def record(self) -> Array:
+        """The flat record of the tick's rows."""
+        return self._record
+
     @cached_property
     def problem(self) -> Problem:
         """The rows of the tick."""
