@@ -12,8 +12,8 @@ import qpsolvers
 from qpsolvers.exceptions import QPError
 from scipy.sparse import csc_matrix
 
-from wbc import Controller, Robot
-from wbc.benchmarks.arm_scene import DT, Moment, scene
+from wbc import Controller
+from wbc.benchmarks.scene import DT, Moment, Setting
 from wbc.checks import Array
 from wbc.problem import Problem
 from wbc.solvers.through_qpsolvers import SETTINGS
@@ -49,7 +49,7 @@ class Outcome:
     total_ns: int
     build_ns: int
     torque: Array | None
-    x: Array  # v̇, and contact forces, of which an arm has none
+    x: Array  # v̇, and contact forces in the axes of their surfaces
 
 
 class Contender(Protocol):
@@ -65,16 +65,16 @@ class Contender(Protocol):
 class Judge:
     """Finds the truth of each moment, unmeasured, by the closed form and by the exact route."""
 
-    def __init__(self, robot: Robot, metric: str, case: str) -> None:
-        self._limited = scene(robot, limited=True)
+    def __init__(self, setting: Setting, metric: str, case: str) -> None:
+        robot, self._limited, self._alone = setting.robot, setting.scene(limited=True), setting.scene(limited=False)
         self._exact = Controller(robot, self._limited.stack, metric=metric, dt=DT)
-        alone = scene(robot, limited=False).stack
+        alone = self._alone.stack
         self._closed = Controller(robot, alone, method="closed_form", metric=metric, dt=DT) if case == "idle" else None
 
     def see(self, moment: Moment) -> Truth:
         """The truth of one moment."""
-        assert self._limited.limits is not None
-        self._limited.limits.scale = moment.scale
+        self._limited.take(moment)
+        self._alone.take(moment)
         command = self._exact.tick(moment.state)
         report = command.report
         problem = report.problem
@@ -85,31 +85,33 @@ class Judge:
         asked, got = -problem.b[strict], problem.A[strict] @ command.acceleration
         met = np.abs(asked - got).max() <= MET * (1.0 + np.abs(asked).max())
         active = report.route != "closed form"
-        torque = command.torque if self._closed is None else self._closed.tick(moment.state).torque
+        torque = command.torque if active or self._closed is None else self._closed.tick(moment.state).torque
         return Truth(torque, asked if met else got, problem, qp, build_ns, active, not met)
 
 
 class Tick:
     """A controller; what is measured is exactly ``controller.tick(state)``."""
 
-    def __init__(self, robot: Robot, metric: str, method: str, solver: str) -> None:
+    def __init__(self, setting: Setting, metric: str, method: str, solver: str) -> None:
         self.method, self.solver = method, solver
-        self._scene = scene(robot, limited=method != "closed_form")
+        self._scene = setting.scene(limited=method != "closed_form")
         named = "daqp" if solver == "none" else solver
         chosen: Any = method
-        self._controller = Controller(robot, self._scene.stack, method=chosen, solver=named, metric=metric, dt=DT)
+        self._controller = Controller(
+            setting.robot, self._scene.stack, method=chosen, solver=named, metric=metric, dt=DT
+        )
 
     def run(self, moment: Moment, truth: Truth) -> Outcome:
         """One tick. An answer of the backup solver is nobody's merit: it counts as failed."""
-        if self._scene.limits is not None:
-            self._scene.limits.scale = moment.scale
+        self._scene.take(moment)
         state, tick = moment.state, self._controller.tick
         started = time.perf_counter_ns()
         command = tick(state)
         total = time.perf_counter_ns() - started
         report = command.report
         lost = report.solution is None or bool(report.trouble) or (report.route == "cascade" and not truth.conflict)
-        return Outcome(total, 0, None if lost else command.torque, command.acceleration)
+        f = np.zeros(0) if report.solution is None else report.solution.f
+        return Outcome(total, 0, None if lost else command.torque, np.concatenate([command.acceleration, f]))
 
 
 class Unreduced:

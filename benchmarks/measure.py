@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wbc.benchmarks.arm_scene import Moment
 from wbc.benchmarks.contenders import Contender, Judge, Outcome, Truth
+from wbc.benchmarks.scene import Moment
 
 SETTLE = 2  # first ticks of each block that are not counted: caches and warm starts belong to another contender
 
@@ -26,6 +26,8 @@ class Samples:
     torque_difference: float = 0.0
     constraint_residual: float = 0.0
     limit_violation: float = 0.0
+    base_residual: float = 0.0
+    cone_violation: float = 0.0
     failed: int = 0
     ticks: int = 0
     spent: float = 0.0  # processor time [s]
@@ -40,11 +42,16 @@ class Samples:
         vdot, f = outcome.x[: p.layout.nv], outcome.x[p.layout.nv :]
         strict = p.A[: len(truth.strict)] @ vdot
         value = p.limit_values(vdot, f, p.torque(vdot, f))  # of the acceleration, before a torque is clipped
-        outside = np.maximum(p.lower - value, value - p.upper).max(initial=0.0)
+        outside = np.maximum(p.lower - value, value - p.upper)
+        cones = slice(p.layout.n_acc, p.layout.n_acc + p.layout.n_cone)
+        limits = np.delete(outside, cones)
+        base = (p.M @ vdot + p.h - f @ p.J)[p.layout.unactuated]
         self.torque_difference = max(self.torque_difference, float(np.abs(outcome.torque - truth.torque).max()))
         self.constraint_residual = max(self.constraint_residual, float(np.abs(strict - truth.strict).max(initial=0.0)))
         if self.contender.method != "closed_form":
-            self.limit_violation = max(self.limit_violation, float(outside))
+            self.limit_violation = max(self.limit_violation, float(limits.max(initial=0.0)))
+        self.base_residual = max(self.base_residual, float(np.abs(base).max(initial=0.0)))
+        self.cone_violation = max(self.cone_violation, float(outside[cones].max(initial=0.0)))
 
 
 @dataclass(slots=True, eq=False)

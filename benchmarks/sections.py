@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from wbc.benchmarks.statistics import Row, growth
 
 _LABELS = {"closed_form": "closed form", "auto": "auto", "qp": "QP", "unreduced": "unreduced QP"}
-HEADER = ("case", "method", "solver", "Δτ [N m]", "strict", "limits", "p50", "p95", "p99", "max", "ratio", "failed")
+_GROUND = ("base rows", "cones")  # of robots on feet alone
+_TIMES = ("p50", "p95", "p99", "max", "ratio", "failed")
+HEADER = ("case", "method", "solver", "Δτ [N m]", "strict", "limits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +30,12 @@ def sections(rows: Sequence[Row], metric: str = "inertia") -> list[Section]:
     grown = [entry for entry in growth(rows) if entry["metric"] == shown]
     # several chains are one table of growth; their other numbers stand in the JSON file
     robots = list(dict.fromkeys(row["robot"] for row in rows if not (grown and row["robot"].startswith("chain"))))
+    on_feet = any(row["base_residual"] is not None for row in rows)
     found = [
         Section(
             _title(robot, [row for row in rows if row["robot"] == robot and row["metric"] == shown]),
-            HEADER,
-            [_cells(row) for row in rows if row["robot"] == robot and row["metric"] == shown],
+            (*HEADER, *(_GROUND if on_feet else ()), *_TIMES),
+            [_cells(row, on_feet) for row in rows if row["robot"] == robot and row["metric"] == shown],
             words=3,
             folded=i > 0,
         )
@@ -57,7 +60,7 @@ def sections(rows: Sequence[Row], metric: str = "inertia") -> list[Section]:
                 words=3,
             )
         )
-    if len({row["metric"] for row in rows}) > 1:
+    if len({row["metric"] for row in rows}) > 1 or on_feet:
         found.append(_metrics(rows))
     return found
 
@@ -87,7 +90,7 @@ def _title(robot: str, rows: Sequence[Row]) -> str:
     return f"{robot}, {joints} joints, {rows[0]['metric']}. Ticks with an active limit (a strict task missed): {told}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, on_feet: bool) -> tuple[str, ...]:
     return (
         row["case"],
         _LABELS[row["method"]],
@@ -95,6 +98,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _small(row["torque_difference"]),
         _small(row["constraint_residual"]),
         _small(row["limit_violation"]) if row["method"] != "closed_form" else "",
+        *((_small(row["base_residual"]), _small(row["cone_violation"])) if on_feet else ()),
         *(_us(value) for value in (row["p50_us"], row["p95_us"], row["p99_us"], row["max_us"])),
         f"{row['ratio_p50']:.2f}",
         f"{row['failed']} of {row['ticks']}",

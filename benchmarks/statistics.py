@@ -9,6 +9,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from wbc import Robot
 from wbc.benchmarks.measure import Measured, Samples
 from wbc.checks import Array
 
@@ -30,7 +31,9 @@ class Row(TypedDict):
     conflict_share: float
     torque_difference: float | None  # N m, largest, to the closed form (idle) or to the exact route (active, conflict)
     constraint_residual: float | None  # m/s², rad/s², largest, of the strict rows against the best that can be reached
-    limit_violation: float | None  # N m, rad/s², largest
+    limit_violation: float | None  # N m, rad/s², largest, of limits on torques and accelerations
+    base_residual: float | None  # N and N m over the robot's weight, largest; None where the base does not float
+    cone_violation: float | None  # N and N m over the robot's weight, largest; None likewise
     p50_us: float
     p95_us: float
     p99_us: float
@@ -51,22 +54,23 @@ class Growth(TypedDict):
     exponent: float
 
 
-def rows_of(measured: Measured, robot: str, joints: int, metric: str, case: str) -> list[Row]:
+def rows_of(measured: Measured, robot: Robot, metric: str, case: str) -> list[Row]:
     """The rows of one robot, metric and case; the first contender is the baseline of the ratios."""
     baseline = np.array(measured.samples[0].block_ns)
-    return [_row(samples, baseline, measured, (robot, joints, metric, case)) for samples in measured.samples]
+    return [_row(samples, baseline, measured, (robot, metric, case)) for samples in measured.samples]
 
 
-def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[str, int, str, str]) -> Row:
-    robot, joints, metric, case = scene
+def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[Robot, str, str]) -> Row:
+    robot, metric, case = scene
     us = np.array(samples.total_ns) * 1e-3
     build = np.array(samples.build_ns) * 1e-3
     p50, p95, p99 = (float(p) for p in np.percentile(us, (50, 95, 99)))
     answered = samples.failed < samples.ticks
     split = samples.contender.method == "unreduced"
+    floating = answered and bool(robot.footing)
     return Row(
-        robot=robot,
-        joints=joints,
+        robot=robot.name,
+        joints=robot.nu,
         case=case,
         metric=metric,
         method=samples.contender.method,
@@ -78,6 +82,8 @@ def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[str
         torque_difference=samples.torque_difference if answered else None,
         constraint_residual=samples.constraint_residual if answered else None,
         limit_violation=samples.limit_violation if answered else None,
+        base_residual=samples.base_residual / robot.weight if floating else None,
+        cone_violation=samples.cone_violation / robot.weight if floating else None,
         p50_us=p50,
         p95_us=p95,
         p99_us=p99,

@@ -41,14 +41,14 @@ def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
         out.print(table)
 
 
-def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
+def markdown_text(rows: Sequence[Row], meta: dict[str, Any], note: str = "") -> str:
     """The results as Markdown: the machine, what is measured, and the tables; all but the first robot folded."""
     machine, versions = meta["machine"], meta["versions"]
     parts = [
         f"Measured on {machine['cpu']}, {machine['cores']} cores, {machine['os']}, threads: {machine['threads']}; "
         + ", ".join(f"{name} {number}" for name, number in versions.items())
         + ".",
-        NOTE,
+        f"{NOTE} {note}".strip(),
     ]
     if meta["left_out"]:
         parts.append("Left out: " + "; ".join(meta["left_out"]) + ".")

@@ -10,10 +10,12 @@ from rich.console import Console
 
 import wbc
 from wbc.benchmarks import arm
-from wbc.benchmarks.arm_scene import DT, least_factor, moments, motion, scene
+from wbc.benchmarks.arm_scene import motion, scene
 from wbc.benchmarks.contenders import Judge
 from wbc.benchmarks.machine import quiet
+from wbc.benchmarks.scene import DT, Setting, least_factor, moments
 from wbc.benchmarks.statistics import Row, exponent, growth
+from wbc.benchmarks.table import replace_section
 from wbc.robots import load
 
 EXACT = 1e-9  # N m; promised for active-set solvers
@@ -127,8 +129,8 @@ def test_readme_section_is_replaced_and_the_rest_is_kept(results):
     assert (folder / "arm.md").read_text(encoding="utf-8").strip() in text
     again = folder / "again.md"
     again.write_text(text, encoding="utf-8")
-    arm.replace_section(again, "new")
-    arm.replace_section(again, "new")
+    replace_section(again, "new")
+    replace_section(again, "new")
     assert again.read_text(encoding="utf-8").count("new") == 1
 
 
@@ -137,7 +139,7 @@ def test_missing_markers_are_refused_and_nothing_is_written(tmp_path, text):
     file = tmp_path / "README.md"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(wbc.WbcError, match="end bench arm"):
-        arm.replace_section(file, "new")
+        replace_section(file, "new")
     assert file.read_text(encoding="utf-8") == text
 
 
@@ -164,14 +166,14 @@ def test_growth_speaks_of_chains_only(results):
 def test_recorded_velocities_are_the_derivative_of_the_recorded_positions():
     states = motion(load("chain7"), blocks=2, length=3)
     for block in states:
-        central = (block[2].q - block[0].q) / (2.0 * DT)
-        assert np.abs(central - block[1].v).max() < 1e-5  # the central difference is exact to dt²
-        assert np.abs(block[1].v).max() > 0.1
+        central = (block[2].state.q - block[0].state.q) / (2.0 * DT)
+        assert np.abs(central - block[1].state.v).max() < 1e-5  # the central difference is exact to dt²
+        assert np.abs(block[1].state.v).max() > 0.1
 
 
 def test_the_least_factor_is_what_the_strict_tasks_need():
     robot = load("chain7")
-    state = motion(robot, blocks=1, length=1)[0][0]
+    state = motion(robot, blocks=1, length=1)[0][0].state
     free = wbc.Controller(robot, scene(robot, limited=False).stack, method="closed_form")
     need = least_factor(free.tick(state).report.problem, robot.torque_limits)
     limited = scene(robot, limited=True)
@@ -183,8 +185,9 @@ def test_the_least_factor_is_what_the_strict_tasks_need():
 
 def test_the_truth_of_a_limited_moment_satisfies_the_kkt_conditions():
     robot = load("chain7")
-    seen = moments(robot, "inertia", "active", motion(robot, blocks=2, length=2))
-    judge = Judge(robot, "inertia", "active")
+    setting = Setting(robot, scene)
+    seen = moments(setting, "inertia", "active", motion(robot, blocks=2, length=2))
+    judge = Judge(setting, "inertia", "active")
     for moment in (moment for block in seen for moment in block):
         truth = judge.see(moment)
         p = truth.problem

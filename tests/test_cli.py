@@ -11,7 +11,7 @@ import wbc
 from wbc import scenarios
 from wbc.cli import app
 
-COMMANDS = (("list",), ("run",), ("check",), ("bench",), ("bench", "arm"), ("bench", "push"))
+COMMANDS = (("list",), ("run",), ("check",), ("bench",), ("bench", "arm"), ("bench", "humanoid"), ("bench", "push"))
 SHORT = ("--duration", "0.05", "--no-progress")
 
 

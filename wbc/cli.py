@@ -206,6 +206,26 @@ def bench_arm(
     arm.print_table(rows, console)
 
 
+@bench.command("humanoid")
+@_words
+def bench_humanoid(
+    quick: Annotated[bool, typer.Option(help="One robot and fewer ticks, to see that it works.")] = False,
+    robot: Annotated[list[str] | None, typer.Option(help="A robot with feet; may be repeated.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the tables here.")] = None,
+    readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench humanoid' of this file.")] = None,
+) -> None:
+    """Closed form with contacts that may pull against QP by every installed solver and strict levels, on feet.
+
+    Example: [bold]wbc bench humanoid --robot go2 --robot solo12 --json out/bench.json[/]
+    """
+    from wbc.benchmarks import humanoid
+
+    console = Console()
+    rows = humanoid.run(quick=quick, robots=robot or None, json=json, markdown=markdown, readme=readme)
+    humanoid.print_table(rows, console)
+
+
 @bench.command("push")
 @_words
 def bench_push(

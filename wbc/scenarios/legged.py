@@ -54,7 +54,7 @@ def stand(
     inertia = LEVER * robot.mass
     return Stack(
         nominal=PostureTask("posture", target=robot.home, gains=Gains.critical(15.0)),
-        contacts=[_contact(robot, foot, FRICTION if cones else None) for foot in robot.footing],
+        contacts=[contact(robot, foot, FRICTION if cones else None) for foot in robot.footing],
         limits=[make() for make in limits],
         strict=strict,
         soft=[
@@ -66,7 +66,7 @@ def stand(
     )
 
 
-def _contact(robot: Robot, foot: Foot, friction: float | None) -> Contact:
+def contact(robot: Robot, foot: Foot, friction: float | None) -> Contact:
     """The contact of a foot, a sole with a margin to its edge."""
     if foot.half_size is None:
         return robot.contact(foot.name, friction=friction)
