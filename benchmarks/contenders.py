@@ -71,12 +71,14 @@ class Judge:
         alone = self._alone.stack
         self._closed = Controller(robot, alone, method="closed_form", metric=metric, dt=DT) if case == "idle" else None
 
-    def see(self, moment: Moment) -> Truth:
-        """The truth of one moment."""
+    def see(self, moment: Moment) -> Truth | None:
+        """The truth of one moment; ``None`` where the exact route itself found no solution."""
         self._limited.take(moment)
         self._alone.take(moment)
         command = self._exact.tick(moment.state)
         report = command.report
+        if report.solution is None:
+            return None
         problem = report.problem
         started = time.perf_counter_ns()
         qp = self._exact.as_qp()

@@ -56,11 +56,12 @@ class Samples:
 
 @dataclass(slots=True, eq=False)
 class Measured:
-    """The samples of one robot, metric and case."""
+    """The samples of one robot, metric and case; shares, and ticks left out since the exact route had no answer."""
 
     samples: list[Samples]
     active: float
     conflict: float
+    unsolved: int
 
 
 def measure(
@@ -81,21 +82,26 @@ def measure(
         advance: called after each block.
     """
     samples = [Samples(contender) for contender in contenders]
-    active = conflict = count = 0
+    active = conflict = count = unsolved = 0
     for k, block in enumerate(blocks):
-        truths = [judge.see(moment) for moment in block]
+        seen = [(moment, judge.see(moment)) for moment in block]
+        moments = [moment for moment, truth in seen if truth is not None]
+        truths = [truth for _, truth in seen if truth is not None]
+        unsolved += len(block) - len(truths)
         active += sum(truth.active for truth in truths)
         conflict += sum(truth.conflict for truth in truths)
         count += len(truths)
         first = k % len(samples)
         for mine in samples[first:] + samples[:first]:
             allowed = seconds * (k + 1) / len(blocks)
-            if mine.spent > allowed and mine is not samples[0]:  # the baseline of the ratios is in every block
+            if not truths or (
+                mine.spent > allowed and mine is not samples[0]
+            ):  # the baseline of the ratios is in every block
                 mine.block_ns.append(math.nan)
             else:
-                _run_block(mine, block, truths, allowed)
+                _run_block(mine, moments, truths, allowed)
         advance()
-    return Measured(samples, active / count, conflict / count)
+    return Measured(samples, active / max(count, 1), conflict / max(count, 1), unsolved)
 
 
 def _run_block(mine: Samples, block: Sequence[Moment], truths: Sequence[Truth], allowed: float) -> None:

@@ -87,6 +87,8 @@ def _title(robot: str, rows: Sequence[Row]) -> str:
     shares = {row["case"]: (row["active_share"], row["conflict_share"]) for row in rows}
     told = ", ".join(f"{case} {active:.0%} ({conflict:.0%})" for case, (active, conflict) in shares.items())
     joints = rows[0]["joints"]
+    unsolved = {row["case"]: row["unsolved"] for row in rows if row["unsolved"]}
+    told += "".join(f"; {case}: {n} ticks left out, not solved by the exact route" for case, n in unsolved.items())
     return f"{robot}, {joints} joints, {rows[0]['metric']}. Ticks with an active limit (a strict task missed): {told}"
 
 

@@ -29,6 +29,7 @@ class Row(TypedDict):
     failed: int
     active_share: float
     conflict_share: float
+    unsolved: int  # ticks of the motion that are left out, since the exact route found no solution
     torque_difference: float | None  # N m, largest, to the closed form (idle) or to the exact route (active, conflict)
     constraint_residual: float | None  # m/s², rad/s², largest, of the strict rows against the best that can be reached
     limit_violation: float | None  # N m, rad/s², largest, of limits on torques and accelerations
@@ -57,7 +58,7 @@ class Growth(TypedDict):
 def rows_of(measured: Measured, robot: Robot, metric: str, case: str) -> list[Row]:
     """The rows of one robot, metric and case; the first contender is the baseline of the ratios."""
     baseline = np.array(measured.samples[0].block_ns)
-    return [_row(samples, baseline, measured, (robot, metric, case)) for samples in measured.samples]
+    return [_row(samples, baseline, measured, (robot, metric, case)) for samples in measured.samples if samples.ticks]
 
 
 def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[Robot, str, str]) -> Row:
@@ -79,6 +80,7 @@ def _row(samples: Samples, baseline: Array, measured: Measured, scene: tuple[Rob
         failed=samples.failed,
         active_share=measured.active,
         conflict_share=measured.conflict,
+        unsolved=measured.unsolved,
         torque_difference=samples.torque_difference if answered else None,
         constraint_residual=samples.constraint_residual if answered else None,
         limit_violation=samples.limit_violation if answered else None,
