@@ -80,7 +80,7 @@ def test_a_solver_is_added_by_a_file_and_a_line_in_the_table(monkeypatch):
     assert command.report.solver == "mine"
 
 
-@pytest.mark.parametrize("section", ["demo", "bench arm", "bench push"])
+@pytest.mark.parametrize("section", ["demo", "bench arm", "bench humanoid", "bench push"])
 def test_the_tables_stand_between_their_marks(section):
     start, end = f"<!-- {section} -->", f"<!-- end {section} -->"
     assert README.index(start) < README.index(end)
