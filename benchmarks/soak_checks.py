@@ -15,7 +15,7 @@ from wbc.report import Report
 
 TORQUE = 1e-9  # N m beyond a limit
 KKT = 1e-7  # relative residual of an optimal answer
-AT_BOUND = 1e-7  # relative: rows this near to a bound may hold the answer back
+AT_BOUND = 1e-5  # relative: rows this near to a bound may hold the answer back; their gap counts as complementarity
 
 FINDINGS = ("exception", "non-finite", "torque violation", "unexplained miss", "unexplained relaxation", "KKT")
 
@@ -56,20 +56,27 @@ def kkt_residual(report: Report) -> float:
         return np.inf
     rows = GaussRows(problem, report.circumstances.metric)
     y = rows.C @ (report.vdot - problem.nominal)
-    gradient = soft_cost(rows, y, np.eye(rows.n))[1]
+    H, f = soft_cost(rows, np.zeros(rows.n), np.eye(rows.n))
+    gradient = H @ y + f
+    # its terms are far larger than their sum where a soft task asks for much
+    size = 1.0 + float(np.linalg.norm(H) * np.linalg.norm(y) + np.linalg.norm(f))
     G, _ = rows.inequalities()
     free = block_diag(solution.closed.free, np.eye(G.shape[1] - rows.n))
     values = report.limit_values
-    reach = AT_BOUND * (1.0 + np.abs(values))
-    outside = float(
-        (np.maximum(problem.lower - values, values - problem.upper) / (1.0 + np.abs(values))).max(initial=0)
-    )
-    at_upper, at_lower = problem.upper - values <= reach, values - problem.lower <= reach
-    holding = np.vstack([G[at_upper], -G[at_lower]]) @ free
+    unit = 1.0 + np.abs(values)
+    cones = slice(problem.layout.n_acc, problem.layout.n_in - problem.layout.n_tau)
+    forces = np.concatenate([report.contact_forces, problem.f0])  # f₀ carries the weight
+    unit[cones] = 1.0 + np.abs(forces).max(initial=0.0)
+    above, below = (problem.upper - values) / unit, (values - problem.lower) / unit
+    outside = float(np.maximum(-above, -below).max(initial=0.0))
+    near = np.concatenate([above[above <= AT_BOUND], below[below <= AT_BOUND]])
+    holding = np.vstack([G[above <= AT_BOUND], -G[below <= AT_BOUND]]) @ free
     lengths = np.linalg.norm(holding, axis=1)
-    holding = holding[lengths > 1e-9] / lengths[lengths > 1e-9, None]
+    lives = lengths > 1e-9
+    holding, near = holding[lives] / lengths[lives, None], near[lives]
     wanted = -free.T @ np.concatenate([gradient, np.zeros(G.shape[1] - rows.n)])
-    left = float(np.linalg.norm(wanted))
-    if len(holding) and left > KKT:
-        left = float(nnls(holding.T, wanted, maxiter=50 * len(holding) + 50)[1])
-    return max(left / (1.0 + float(np.linalg.norm(gradient))), outside)
+    left, complementarity = float(np.linalg.norm(wanted)), 0.0
+    if len(holding) and left > KKT * size:
+        multipliers, left = nnls(holding.T, wanted, maxiter=50 * len(holding) + 50)
+        complementarity = float((multipliers * np.abs(near)).max(initial=0.0))
+    return max(left / size, complementarity / size, outside)
