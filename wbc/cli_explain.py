@@ -19,6 +19,14 @@ from wbc.report import Report
 def print_tick(report: Report, again: Report | None, console: Console) -> None:
     """The tick in words, and how far another solver's answer is from it."""
     console.print(escape(report.explain()), soft_wrap=True)
+    for blame in report.blame():
+        console.print(
+            escape(
+                f"To blame, {blame.request}: {', '.join(blame.rows) or 'nothing that could be found'}; "
+                "a smallest set that leaves no room for it."
+            ),
+            soft_wrap=True,
+        )
     if again is None:
         return
     found = difference(report, again)
@@ -34,9 +42,7 @@ def print_tick(report: Report, again: Report | None, console: Console) -> None:
         soft_wrap=True,
     )
     if report.moment.share < 1.0:
-        console.print(
-            f"The saved command mixes solutions while a part is faded; its rows are those of {report.moment.share:.0%}."
-        )
+        console.print("The saved command is a mix; it was solved again as it stands in the file, not mixed.")
 
 
 def summary(report: Report, again: Report | None) -> str:
@@ -60,6 +66,7 @@ def summary(report: Report, again: Report | None) -> str:
         },
         "active": [asdict(limit) for limit in report.active],
         "relaxed": [asdict(gave) for gave in report.relaxed],
+        "blame": [asdict(blame) for blame in report.blame()],
         "words": report.explain().splitlines(),
     }
     if again is not None:

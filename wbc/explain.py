@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from wbc.blame import Blame, Needed
     from wbc.report import Report
+
+LATE = ("gauss", "forces")  # levels below all tasks that a user calls strict
 
 
 def sentences(report: Report) -> list[str]:
     """What happened in a tick, one sentence a fact, the most important first."""
-    return [_status(report), *_relaxed(report), *_tasks(report), *_active(report), *_singular(report)]
+    blamed = {blame.request: blame for blame in report.blame()}
+    return [
+        _status(report),
+        *_relaxed(report, blamed),
+        *_tasks(report, blamed),
+        *_active(report),
+        *_singular(report),
+    ]
 
 
 def _status(report: Report) -> str:
@@ -24,37 +34,66 @@ def _status(report: Report) -> str:
         "cascade": f"level after level by {report.solver}, since some strict task or limit cannot be met",
     }[report.route]
     trouble = f" after {report.trouble}" if report.trouble else ""
+    if report.moment.share < 1.0:
+        trouble += f", mixed with other solutions while a part comes or goes ({report.moment.share:.0%} of it)"
     return f"{report.status.name}: solved {how}{trouble} in {report.time_us:.0f} us."
 
 
-def _relaxed(report: Report) -> list[str]:
+def _relaxed(report: Report, blamed: dict[str, Blame]) -> list[str]:
     return [
         f"Limit '{r.name}' of {r.element} gave way by {r.by:.4g}"
         + (f", because it clashes with {_listed(r.because)}." if r.because else ".")
+        + _wider(blamed.get(f"limit: {r.name} {r.element}") or blamed.get(f"contact: {r.name}"))
         for r in report.relaxed
     ]
 
 
-def _tasks(report: Report) -> list[str]:
+def _tasks(report: Report, blamed: dict[str, Blame]) -> list[str]:
     lines = []
-    strict = {part.name for level in report.problem.layout.levels for part in level}
-    for name, task in report.tasks.items():
-        if name not in strict or not task.is_missed:
+    for _, part in report.strict_parts():
+        task = report.tasks[part.name]
+        if not task.is_missed:
             continue
         asked, missed = np.linalg.norm(task.asked), np.linalg.norm(task.missed)
         lines.append(
-            f"Task '{name}' asked for {asked:.4g} and misses {missed:.4g} of it, because of {_listed(task.because)}."
+            f"Task '{part.name}' asked for {asked:.4g} and misses {missed:.4g} of it, because of "
+            f"{_listed(task.because)}." + _wider(blamed.get(f"task: {part.name}"))
         )
     return lines
+
+
+def _wider(blame: Blame | None) -> str:
+    """How much more of which limit would be needed."""
+    if blame is None or not any(row.startswith("limit: ") for row in blame.rows):
+        return ""
+    if blame.alone:
+        return f" It could be had with {' or with '.join(_more(needed) for needed in blame.alone)}."
+    if blame.together:
+        return f" No limit alone is enough; together it would take {', '.join(map(_more, blame.together))}."
+    return " No wider limit is enough."
+
+
+def _more(needed: Needed) -> str:
+    name = needed.limit.removeprefix("limit: ")
+    return f"{needed.by:.4g} more of {name} ({needed.wider:.4g} instead of {needed.bound:.4g})"
 
 
 def _active(report: Report) -> list[str]:
     lines = []
     for a in report.active:
-        lines.append(
-            f"Limit '{a.limit}' of {a.element} is at its bound {a.bound:.4g}; a bound wider by one unit would "
-            f"lower the cost of level '{a.level}' by {a.price:.4g}, to first order."
-        )
+        if a.level not in LATE:
+            lines.append(
+                f"Limit '{a.limit}' of {a.element} is at its bound {a.bound:.4g}; a bound wider by one unit would "
+                f"lower the cost of level '{a.level}' by {a.price:.4g}, to first order."
+            )
+    for level in LATE:
+        held = [
+            f"'{a.limit}' of {a.element} at {a.bound:.4g} ({a.price:.4g})" for a in report.active if a.level == level
+        ]
+        if held:
+            lines.append(
+                f"What the tasks leave, level '{level}', is held by limits, with their prices: {', '.join(held)}."
+            )
     return lines
 
 

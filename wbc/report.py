@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from wbc.hierarchy.solve import Solution
 from wbc.layout import Part
 from wbc.outcome import ActiveLimit, Relaxed, Status, TaskReport
 from wbc.problem import Problem
+
+if TYPE_CHECKING:
+    from wbc.blame import Blame
 
 
 class Report:
@@ -150,6 +154,15 @@ class Report:
         from wbc.explain import sentences
 
         return "\n".join(sentences(self))
+
+    def blame(self) -> tuple[Blame, ...]:
+        """For every missed strict task and everything that gave way, a smallest set of rows that leave no room for it.
+
+        Some linear programs each, so for a person, not for a loop; see :mod:`wbc.blame`.
+        """
+        from wbc.blame import blame
+
+        return blame(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the tick to one file that suffices alone (.npz); :func:`wbc.replay.load` gives it back.
