@@ -559,7 +559,7 @@ def test_the_push_follows_the_robot_and_its_removal_gives_the_old_torque_back() 
         change = change_of_torque(state, command.wrenches, plain().tick(state).wrenches)
         assert gap(command.torque, plain().tick(state).torque + change[6:]) < ROUNDING
     state = standing(0)
-    assert np.array_equal(pushing(weight=0.0).tick(state).torque, old.tick(state).torque)
+    assert gap(pushing(weight=0.0).tick(state).torque, old.tick(state).torque) < ROUNDING  # solved on another route
     task = WrenchTask("push", contact="wall", target=(20.0, 0.0, 0.0))
     task_controller = Controller(humanoid(), stance(hand=True, friction=None, soft=[(task, 1e9)]))
     pushed = task_controller.tick(state).torque

@@ -105,6 +105,14 @@ class Layout:
         """Number of rows of soft tasks on forces."""
         return len(self.root_weights_force)
 
+    def starts(self) -> dict[str, int]:
+        """Where each block starts in the flat record."""
+        starts, at = {}, 0
+        for name, shape in self.blocks().items():
+            starts[name] = at
+            at += int(np.prod(shape))
+        return starts
+
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every block of the flat record."""
         return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wbc.checks import Array
@@ -27,6 +29,7 @@ class Problem:
         A_wrench, A_torque, b_force: rows ``A_wrench f + A_torque τ + b`` of the soft tasks on forces.
         force_share: factor on the weight of each of these rows.
         G, G_wrench, G_torque, offset, lower, upper: inequality rows.
+        workspace: what the closed form keeps between ticks; ``None`` until it is asked.
     """
 
     __slots__ = (
@@ -56,6 +59,7 @@ class Problem:
         "root_weight_f",
         "soft_share",
         "upper",
+        "workspace",
     )  # fmt: skip
     M: Array
     h: Array
@@ -81,6 +85,7 @@ class Problem:
     offset: Array
     lower: Array
     upper: Array
+    workspace: Any
 
     def __init__(self, layout: Layout, record: Array | None = None) -> None:
         self.layout = layout
@@ -91,6 +96,7 @@ class Problem:
         for (name, shape), size in zip(blocks.items(), sizes, strict=True):
             setattr(self, name, self.record[start : start + size].reshape(shape))
             start += size
+        self.workspace = None
         if record is None:
             self.on[:], self.active[:], self.soft_share[:], self.force_share[:] = 1.0, 1.0, 1.0, 1.0
         self.everything_on = bool(self.on.all() and self.active.all() and (self.soft_share == 1.0).all())

@@ -11,6 +11,7 @@ from scipy.linalg import eigh, lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.contact_forces import ContactForces
+from wbc.kernels import equalities, linear_algebra
 from wbc.problem import Problem
 
 METRICS = ("inertia", "identity", "inertia_squared")
@@ -46,7 +47,7 @@ class GaussRows:
 
     Attributes:
         n: number of coordinates.
-        C: upper Cholesky factor of the metric (n, n).
+        C: factor of the metric (n, n), lower triangular, ``CᵀC``.
         At, b: all equality rows A C⁻¹, as columns (n, n_eq), and their offsets.
         levels: the levels in order: dynamics that no contact carries, contacts, strict 1, strict 2, ...
         soft: the soft tasks, ``None`` where there are none.
@@ -55,16 +56,17 @@ class GaussRows:
 
     __slots__ = ("At", "C", "b", "forces", "levels", "n", "problem", "soft")
 
-    def __init__(self, problem: Problem, metric: Any) -> None:
+    def __init__(self, problem: Problem, metric: Any, known: tuple[Array, Array, Array] | None = None) -> None:
+        """``known`` are C, At and b where the closed form has computed them already."""
         self.problem = problem
         layout = problem.layout
         self.n = layout.nv
-        self.C, failed = lapack.dpotrf(metric_matrix(problem, metric).T)
-        if failed:
-            raise np.linalg.LinAlgError("the metric is not positive definite")
-        # C-ordered rows seen transposed are what LAPACK wants: Cᵀ X = Aᵀ, without a copy of A
-        self.At = lapack.dtrtrs(self.C, problem.A.T, trans=1)[0] if layout.n_eq else np.zeros((self.n, 0))
-        self.b = problem.b + problem.A.dot(problem.nominal)
+        if known is None:
+            W = np.ascontiguousarray(metric_matrix(problem, metric))
+            known = np.empty((self.n, self.n)), np.empty((self.n, layout.n_eq)), np.empty(layout.n_eq)
+            if not equalities.gauss_coordinates(W, problem.A, problem.b, problem.nominal, *known):
+                raise np.linalg.LinAlgError("the metric is not positive definite")
+        self.C, self.At, self.b = known
         self.forces = ContactForces(problem) if len(layout.unactuated) or layout.nf else None
         self.levels = self._dynamics() if self.forces is not None and self.forces.L.shape[1] else []
         for label, where in zip(layout.labels, layout.slices, strict=True):
@@ -85,15 +87,22 @@ class GaussRows:
     def _dynamics(self) -> list[LevelRows]:
         assert self.forces is not None
         A, b = self.forces.dynamics()
-        At = lapack.dtrtrs(self.C, A.T, trans=1)[0]
+        At = self._to_gauss(A)
         ones = np.ones(len(b))
         return [LevelRows("dynamics", At, b + A @ self.problem.nominal, ones, ones, exact=True)]
 
     def acceleration(self, y: Array) -> Array:
         """``v̇ = v̇₀ + C⁻¹ y``."""
-        vdot: Array = lapack.dtrtrs(self.C, y)[0]
+        vdot = np.array(y)
+        linear_algebra.solve(self.C, vdot)
         vdot += self.problem.nominal
         return vdot
+
+    def _to_gauss(self, rows: Array) -> Array:
+        """``(rows C⁻¹)ᵀ``."""
+        columns = np.array(rows.T, order="C")
+        linear_algebra.solve_transposed(self.C, columns)
+        return columns
 
     def force_matrix(self) -> Array:
         """Rows of soft tasks on forces as they feel λ: τ = S (M v̇ + h − Jᵀ f), f = f(v̇) + R^-½ N λ."""
@@ -153,8 +162,7 @@ class GaussRows:
         on_v[tau] = p.G_torque @ M
         offset[tau] += p.G_torque @ bias
         offset += on_v @ p.nominal
-        G = lapack.dtrtrs(self.C, on_v.T, trans=1)[0].T if layout.n_in else on_v
-        return np.hstack([G, internal]), offset
+        return np.hstack([self._to_gauss(on_v).T, internal]), offset
 
 
 def metric_matrix(problem: Problem, metric: Any) -> Array:

@@ -16,13 +16,12 @@ from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
 from wbc.hierarchy.ladder import forces_last, in_ranks
 from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError
 from wbc.hierarchy.lexicographic import Cascade
+from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, OUTSIDE, WEAK, Shortcut
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.problem import Problem
 from wbc.solvers import Solver
 
 Method = Literal["auto", "closed_form", "qp"]
-
-INSIDE = 5e-10  # a limit is kept when it is exceeded by no more than this
 
 
 @dataclass(slots=True, eq=False)
@@ -71,14 +70,26 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     Raises:
         SolverFailedError: no level QP could be solved.
     """
-    rows = GaussRows(problem, metric)
-    closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
-    if method != "qp":
-        vdot = rows.acceleration(closed.y)
-        f = rows.shared_forces(vdot)
-        torque = problem.torque(vdot, f)
-        if method == "closed_form" or _inside(problem, vdot, f, torque):
-            return Solution(vdot, f, torque, closed, vdot)
+    found, shortcut = WEAK, None
+    if method != "qp" and not problem.layout.n_force:
+        shortcut = problem.workspace = problem.workspace or Shortcut(problem)
+        found = shortcut.solve(problem, metric, threshold_in(problem, metric, sigma0))
+        if found == INSIDE or (found == OUTSIDE and method == "closed_form"):
+            closed = shortcut.closed(opened=False)
+            return Solution(shortcut.vdot, shortcut.f, shortcut.torque, closed, shortcut.vdot)
+        if found == BROKEN:
+            raise np.linalg.LinAlgError("the metric is not positive definite")
+    if shortcut is not None and found == OUTSIDE:
+        rows, closed = shortcut.rows(problem, metric), shortcut.closed(opened=True)
+    else:
+        rows = GaussRows(problem, metric)
+        closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
+        if method != "qp":
+            vdot = rows.acceleration(closed.y)
+            f = rows.shared_forces(vdot)
+            torque = problem.torque(vdot, f)
+            if method == "closed_form" or _inside(problem, vdot, f, torque):
+                return Solution(vdot, f, torque, closed, vdot)
     G, offset = rows.inequalities()
     lower, upper = problem.lower - offset, problem.upper - offset
     n_internal = G.shape[1] - rows.n
@@ -147,4 +158,4 @@ def _inside(problem: Problem, vdot: Array, f: Array, torque: Array) -> bool:
         return True
     values = problem.limit_values(vdot, f, torque)
     room = np.minimum(values - problem.lower, problem.upper - values)
-    return bool(room.min() >= -INSIDE)
+    return bool(room.min() >= -INSIDE_TOLERANCE)
