@@ -103,7 +103,7 @@ class Controller:
         self.gravity = checks.choice(gravity, GRAVITY, "gravity")
         self.metric = _metric(metric, robot.nv)
         self._solver = make_solver(solver)
-        self._backup = make_solver("daqp")
+        self._backup = make_solver("nnls" if self._solver.name == "daqp" else "daqp")
         trial = Terms(robot, self.dt)
         trial.update(State(robot.home, np.zeros(robot.nv)))
         self._assembler = Assembler(robot, stack, trial, ladder)

@@ -45,7 +45,7 @@ def _constraint_forces(report: Report) -> Array:
         return np.zeros(0)
     rows = report.gauss_rows
     y = rows.C @ (report.vdot - report.problem.nominal)
-    force: Array = np.linalg.lstsq(rows.At[:, :n_strict], y, rcond=1e-9)[0]
+    force: Array = np.asarray(np.linalg.lstsq(rows.At[:, :n_strict], y, rcond=1e-9)[0], dtype=np.float64)
     return force
 
 

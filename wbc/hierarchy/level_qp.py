@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from wbc.checks import Array
 from wbc.hierarchy.polish import kkt_residual, polish, without_proximal
@@ -57,63 +56,17 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
 
 
 def ask(solver: Solver, qp: QP) -> Answer:
-    """The solver's answer, polished; where it has none that is a KKT point, the one that :func:`least_distance` finds.
+    """The solver's answer, polished.
 
     Raises:
-        InfeasibleError: no x satisfies the rows; SolverFailedError: neither found a KKT point.
+        InfeasibleError: no x satisfies the rows; SolverFailedError: there is no answer, or it is no KKT point.
     """
     answer = solver.solve(qp)
-    if answer.solved:
-        polished = _certified(qp, answer)
-        if polished is not None:
-            return polished
-        answer = Answer(answer.x, answer.multipliers, "failed", answer.iterations, "its answer is no KKT point")
-    other = least_distance(qp)
-    if other.solved:
-        polished = _certified(qp, other)
-        if polished is not None:
-            polished.iterations += answer.iterations
-            return polished
-    if "infeasible" in (answer.status, other.status):
+    if answer.status == "infeasible":
         raise InfeasibleError
-    raise SolverFailedError(f"{solver.name}: {answer.message}")
-
-
-def least_distance(qp: QP) -> Answer:
-    """A strictly convex QP with diagonal Hessian as a least-distance problem, by non-negative least squares.
-
-    With ``w = H^½ x + H^-½ f``, min ½ ‖w‖² under ``E w ≥ e`` is min ‖(Eᵀ; eᵀ) λ − (0; 1)‖ over λ ≥ 0: a finite method
-    that no degenerate or dependent row disturbs, slower than an active-set solver.
-
-    Source: Lawson and Hanson (1974), chapter 23.
-    """
-    root = np.sqrt(np.diagonal(qp.H))
-    centre = -qp.f / root**2
-    above, below = np.isfinite(qp.upper), np.isfinite(qp.lower)
-    value = qp.G @ centre
-    E = np.vstack([-qp.G[above], qp.G[below]]) / root
-    e = np.concatenate([value[above] - qp.upper[above], qp.lower[below] - value[below]])
-    scale = max(1e-12, float(np.abs(e).max(initial=0.0)))  # so that the right-hand side compares with unit rows
-    n = len(root)
-    target = np.zeros(n + 1)
-    target[n] = 1.0
-    try:
-        weights, _ = nnls(np.vstack([E.T, e / scale]), target, maxiter=20 * len(e) + 20)
-    except RuntimeError:
-        return Answer(centre, value, "failed", 0, "non-negative least squares did not end")
-    residual = np.concatenate([E.T @ weights, [e @ weights / scale]]) - target
-    if -residual[n] < 1e-14:  # the residual's last entry is −‖residual‖²
-        return Answer(centre, value, "infeasible")
-    w = residual[:n] * (scale / -residual[n])
-    multipliers = np.zeros(len(qp.G))
-    found = weights * (scale / -residual[n])
-    multipliers[above] += found[: above.sum()]
-    multipliers[below] -= found[above.sum() :]
-    return Answer(centre + w / root, multipliers, "solved")
-
-
-def _certified(qp: QP, answer: Answer) -> Answer | None:
+    if not answer.solved:
+        raise SolverFailedError(answer.message)
     polished = polish(qp, answer)
     if polished is answer and kkt_residual(qp, answer) > CERTIFIED:
-        return None
+        raise SolverFailedError(f"{solver.name}: its answer does not satisfy the KKT conditions")
     return polished

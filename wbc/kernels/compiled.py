@@ -1,4 +1,4 @@
-"""The decorator of every kernel: compiled by numba once, kept on disk; the same source runs uncompiled for debugging."""
+"""The decorator of every kernel: compiled by numba once, kept on disk; the same source runs as plain Python too."""
 
 from __future__ import annotations
 

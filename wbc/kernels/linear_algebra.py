@@ -166,7 +166,7 @@ def inverse_square(T: Array, first: int, last: int, lengths: Array) -> float:
 
 @compiled("boolean(float64[:, ::1], float64[::1])")
 def solve_positive(H: Array, x: Array) -> bool:
-    """``x ← H⁻¹ x`` for positive definite H, which is overwritten by its lower Cholesky factor; False where it is not."""
+    """``x ← H⁻¹ x`` for positive definite H, overwritten by its lower Cholesky factor; False where it is not."""
     n = len(x)
     for j in range(n):
         for k in range(j):

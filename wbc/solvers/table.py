@@ -13,6 +13,7 @@ NATIVE = {
     "daqp": ("wbc.solvers.daqp", "Daqp"),
     "proxqp": ("wbc.solvers.proxqp", "Proxqp"),
     "osqp": ("wbc.solvers.osqp", "Osqp"),
+    "nnls": ("wbc.solvers.least_distance", "LeastDistance"),
 }
 IN_THE_EXTRA = ("quadprog", "piqp", "clarabel")
 KNOWN_TO_QPSOLVERS = (
