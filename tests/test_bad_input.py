@@ -262,7 +262,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
     "a task twice in one level": (lambda: twice_in_a_level(), ("'hand'", "strict level 1")),
     "a task's class": (lambda: Stack(strict=[PositionTask]), ("strict level 1", "PositionTask")),
     "None for a task": (lambda: Stack(strict=[[None]]), ("strict level 1", "None")),
-    "a limit for a task": (lambda: Stack(strict=[TorqueLimits()]), ("strict level 1", "TorqueLimits")),
+    "a limit for a task": (lambda: Stack(soft=[(TorqueLimits(), 1.0)]), ("soft", "TorqueLimits")),
     "a task for a limit": (lambda: Stack(limits=[hand()]), ("limits", "hand")),
     "a limit's class": (lambda: Stack(limits=[TorqueLimits]), ("limits", "TorqueLimits")),
     "a task for strict levels": (lambda: Stack(strict=hand()), ("strict", "strict=[...]")),

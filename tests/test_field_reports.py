@@ -250,7 +250,7 @@ def test_a_solver_that_fails_is_replaced_and_named(failure: str) -> None:
     command = controller.tick(S_A)
     assert np.abs(command.torque - expected).max() < EXACT
     assert "mock" in command.report.explain()
-    assert command.report.solver == "daqp" and command.report.status is Status.OPTIMAL
+    assert command.report.solver == "nnls" and command.report.status is Status.OPTIMAL
 
 
 def test_where_no_solver_answers_the_robot_holds_itself_inside_its_limits_and_says_why() -> None:

@@ -51,7 +51,7 @@ class Shortcut:
     def solve(self, problem: Problem, metric: Any, sigma0: float) -> int:
         """INSIDE, OUTSIDE (of a limit), WEAK (a level needs the SVD) or BROKEN (the metric is not positive)."""
         layout = self._layout
-        W = problem.M if isinstance(metric, str) and metric == "inertia" else metric_matrix(problem, metric)
+        W = np.ascontiguousarray(metric_matrix(problem, metric))
         (columns, bounds), weights = self._everything, layout.root_weights
         if not problem.everything_on:
             key = problem.on.tobytes()

@@ -13,8 +13,8 @@ NATIVE = {
     "daqp": ("wbc.solvers.daqp", "Daqp"),
     "proxqp": ("wbc.solvers.proxqp", "Proxqp"),
     "osqp": ("wbc.solvers.osqp", "Osqp"),
-    "nnls": ("wbc.solvers.least_distance", "LeastDistance"),
 }
+SPARE = {"nnls": ("wbc.solvers.least_distance", "LeastDistance")}  # asked where another one fails; too slow to compare
 IN_THE_EXTRA = ("quadprog", "piqp", "clarabel")
 KNOWN_TO_QPSOLVERS = (
     "clarabel", "copt", "cvxopt", "ecos", "gurobi", "highs", "hpipm", "jaxopt_osqp", "kvxopt", "mosek", "nppro",
@@ -39,9 +39,9 @@ def make_solver(name: Any) -> Solver:
     """
     import qpsolvers
 
-    checks.choice(name, sorted({*NATIVE, *KNOWN_TO_QPSOLVERS, *qpsolvers.available_solvers}), "solver")
-    if name in NATIVE:
-        module, kind = NATIVE[name]
+    checks.choice(name, sorted({*NATIVE, *SPARE, *KNOWN_TO_QPSOLVERS, *qpsolvers.available_solvers}), "solver")
+    if name in NATIVE or name in SPARE:
+        module, kind = {**NATIVE, **SPARE}[name]
         solver: Solver = getattr(importlib.import_module(module), kind)()
         return solver
     if name not in qpsolvers.available_solvers:
