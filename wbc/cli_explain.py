@@ -20,13 +20,8 @@ def print_tick(report: Report, again: Report | None, console: Console) -> None:
     """The tick in words, and how far another solver's answer is from it."""
     console.print(escape(report.explain()), soft_wrap=True)
     for blame in report.blame():
-        console.print(
-            escape(
-                f"To blame, {blame.request}: {', '.join(blame.rows) or 'nothing that could be found'}; "
-                "a smallest set that leaves no room for it."
-            ),
-            soft_wrap=True,
-        )
+        rows = f"no room beside {', '.join(blame.rows)}; none of these can be left out." if blame.rows else "no clash."
+        console.print(escape(f"{blame.request}: {rows}"), soft_wrap=True)
     if again is None:
         return
     found = difference(report, again)

@@ -47,7 +47,8 @@ def relaxed(report: Report) -> tuple[Relaxed, ...]:
     for part in layout.contacts:
         moved = float(np.abs(motion[part.rows]).max(initial=0.0))
         if "contacts" in solution.held_by and moved > MISSED * (1.0 + np.abs(p.b[part.rows]).max(initial=0.0)):
-            found.append(Relaxed(part.name, "motion", moved, clash_of_motion(report, part)))
+            because = clash_of_motion(report, part) or (("ramp",) if report.moment.share < 1.0 else ())
+            found.append(Relaxed(part.name, "motion", moved, because))
     for part in layout.limits:
         for i in range(part.start, part.stop):
             if gave[i] > 0.0:
