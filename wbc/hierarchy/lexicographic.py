@@ -210,10 +210,16 @@ class Cascade:
         norms = np.sqrt((G**2).sum(axis=1))
         offset = self.G[rows] @ z
         lives = norms > VANISHED * self._lengths[rows] * np.abs(basis).max(initial=0.0)
-        outside = np.maximum(self.lower[rows] - offset, offset - self.upper[rows])
         if (self.lower[rows] > self.upper[rows]).any():
             raise InfeasibleError
-        if (outside > OUTSIDE * np.maximum(1.0, np.abs(offset)))[~lives].any():
+        constant = rows[~lives]
+        value = offset[~lives]
+        if self.feasible:  # rows frozen by earlier levels stay as they are: a long step would show their rounding
+            left = np.sqrt(((self.G[constant] @ self.free) ** 2).sum(axis=1))
+            frozen = left <= VANISHED * self._lengths[constant]
+            value = np.where(frozen, self.G[constant] @ self.z, value)
+        outside = np.maximum(self.lower[constant] - value, value - self.upper[constant])
+        if (outside > OUTSIDE * np.maximum(1.0, np.abs(value))).any():
             raise InfeasibleError
         rows, norms, offset = rows[lives], norms[lives], offset[lives]
         return (
