@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from wbc import Command, Controller, Stack, State, Status
 from wbc.cli import app
 from wbc.errors import InputError
+from wbc.hierarchy import SolverFailedError
 from wbc.replay import difference, load, solve_again
 from wbc.robots import load as load_robot
 from wbc.scenarios import legged
@@ -108,8 +109,13 @@ def test_a_matrix_as_metric_and_a_task_without_limits_are_saved_too(tmp_path):
     assert difference(report, solve_again(report)).torque < ANOTHER_SOLVER
 
 
-@pytest.mark.parametrize("solver", ["daqp", "proxqp", "quadprog"])
-@pytest.mark.parametrize("make", [panda_under_load, talos_leaning, unstoppable])
+@pytest.mark.parametrize(
+    ("make", "solver"),
+    [
+        *((make, solver) for make in (panda_under_load, talos_leaning, unstoppable) for solver in ("daqp", "quadprog")),
+        *((make, "proxqp") for make in (panda_under_load, unstoppable)),
+    ],
+)
 def test_a_saved_tick_is_solved_again_by_any_solver(make, solver, tmp_path):
     report = load(saved(make(), tmp_path))
     again = solve_again(report, solver)
@@ -194,6 +200,16 @@ def test_explain_prints_the_words_and_the_comparison(tmp_path):
 def test_a_solver_that_does_not_exist_is_refused(tmp_path):
     result = CliRunner().invoke(app, ["explain", str(saved(unstoppable(), tmp_path)), "--solver", "dakp"])
     assert result.exit_code == 2 and "daqp" in result.stderr
+
+
+def test_a_solver_that_does_not_solve_the_tick_says_so(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise SolverFailedError("mock: maximum iterations")
+
+    path = saved(unstoppable(), tmp_path)
+    monkeypatch.setattr("wbc.hierarchy.solve", fail)
+    result = CliRunner().invoke(app, ["explain", str(path), "--solver", "daqp"])
+    assert result.exit_code == 2 and "mock: maximum iterations" in result.stderr
 
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path):
