@@ -239,6 +239,7 @@ class Cascade:
 
     def _shrink(self, free: Array, held: Indices) -> None:
         """Leave to the next levels only the directions along which the rows that hold this one stay where they are."""
+        held = held[self._lengths[held] > 0.0]  # an all-zero row is outside by the same amount everywhere
         if len(held) and free.shape[1]:
             G = self.G[held] @ free
             _, sigma, Vt = np.linalg.svd(G / self._lengths[held][:, None])
