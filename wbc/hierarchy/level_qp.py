@@ -11,7 +11,8 @@ from wbc.solvers import QP, Answer, Solver
 PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
 WEAKEST = 1e-10
 STRONGEST = 1.0
-CERTIFIED = 1e-7  # relative KKT residual of an answer that could not be polished
+CERTIFIED = 1e-7  # relative KKT residual of an answer that could not be polished, where nothing better is found
+EXACT = 1e-10  # and where something better can be looked for
 SETTLED = 1e-12
 MOST_REPETITIONS = 30
 
@@ -44,7 +45,7 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         H[c, c] = weight * np.eye(len(before))
         qp = QP(H, f, G, lower, upper, label)
         try:
-            answer = ask(solver, qp)
+            answer = ask(solver, qp, EXACT if weight < STRONGEST else CERTIFIED)
         except (InfeasibleError, SolverFailedError):
             if weight >= STRONGEST:
                 raise
@@ -66,8 +67,8 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
     return answer
 
 
-def ask(solver: Solver, qp: QP) -> Answer:
-    """The solver's answer, polished.
+def ask(solver: Solver, qp: QP, certified: float = CERTIFIED) -> Answer:
+    """The solver's answer, polished; where that does not succeed, its KKT residual must be below ``certified``.
 
     Raises:
         InfeasibleError: no x satisfies the rows; SolverFailedError: there is no answer, or it is no KKT point.
@@ -78,6 +79,6 @@ def ask(solver: Solver, qp: QP) -> Answer:
     if not answer.solved:
         raise SolverFailedError(answer.message)
     polished = polish(qp, answer)
-    if polished is answer and kkt_residual(qp, answer) > CERTIFIED:
+    if polished is answer and kkt_residual(qp, answer) > certified:
         raise SolverFailedError(f"{solver.name}: its answer does not satisfy the KKT conditions")
     return polished
