@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wbc import checks
 from wbc.rows import Gains, Kinematics
 from wbc.target import Target
 from wbc.task import MotionTask
 from wbc.terms import Terms
 
+BASE = 6  # coordinates of a floating base, the first ones
+
 
 class PostureTask(MotionTask):
     """Keep the joints near a configuration, ``Δx = q_target ⊖ q``: the short way only for continuous joints.
 
-    As the nominal it gives ``v̇₀ = kp (q_target ⊖ q) + kd (v_target − v) + v̇_target``.
+    As the nominal it gives ``v̇₀ = kp (q_target ⊖ q) + kd (v_target − v) + v̇_target``. A floating base is no joint: its
+    part of the target is not used, and its rows are empty, so that v̇₀ is zero there.
 
     Args:
         name: name in the stack and the report.
@@ -39,7 +44,11 @@ class PostureTask(MotionTask):
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the velocity v itself."""
-        target = self.held(terms, terms.q)
-        return Kinematics(
-            terms.difference(terms.q, target), self.velocity_gap(terms.v), terms.identity, terms.zero_velocity
-        )
+        error = terms.difference(terms.q, self.held(terms, terms.q))
+        gap = self.velocity_gap(terms.v)
+        drift = terms.zero_velocity
+        if terms.joint_identity is not terms.identity:
+            error[:BASE] = gap[:BASE] = 0.0
+            if self._target_acceleration is not None:  # what the base is told is taken back, as its error is
+                drift = np.concatenate([self._target_acceleration[:BASE], drift[BASE:]])
+        return Kinematics(error, gap, terms.joint_identity, drift)

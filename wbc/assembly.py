@@ -155,7 +155,7 @@ class Assembler:
 
     def _nominal(self, rows: Rows, terms: Terms) -> Array:
         """The acceleration that a nominal task defines: the M-least one that makes its rows zero."""
-        if rows.A is terms.identity:
+        if rows.A is terms.joint_identity or rows.A is terms.identity:
             return -rows.b
         p = self.problem
         if rows.on == "torque":  # M v̇₀ + h = Sᵀ τ₀

@@ -89,7 +89,8 @@ class Terms:
         q, v: the state of this tick.
         M: mass matrix (nv, nv), symmetric bit by bit.
         h: gravity, Coriolis and centrifugal forces (nv,).
-        identity: the identity (nv, nv), for tasks on joints; ``identity_torque`` (nu, nu) for rows on torques.
+        identity: the identity (nv, nv); ``joint_identity`` with zeros for the six coordinates of a floating base, for
+            tasks on joints; ``identity_torque`` (nu, nu) for rows on torques.
         zero_velocity, zero_torque: zeros (nv,) and (nu,).
         errors: position-level error of each motion task, filled by the tasks.
     """
@@ -108,8 +109,15 @@ class Terms:
         self._unit_norm = robot.nq != robot.nv
         self._fresh = False
         self.identity, self.identity_torque = np.eye(robot.nv), np.eye(robot.nu)
+        self.joint_identity = _without_floating_base(robot, self.identity)
         self.zero_velocity, self.zero_torque = np.zeros(robot.nv), np.zeros(robot.nu)
-        for constant in (self.identity, self.identity_torque, self.zero_velocity, self.zero_torque):
+        for constant in (
+            self.identity,
+            self.joint_identity,
+            self.identity_torque,
+            self.zero_velocity,
+            self.zero_torque,
+        ):
             constant.flags.writeable = False
         self._angle_index = _angle_index(robot.model)
         self.errors: dict[str, Array] = {}
@@ -211,6 +219,16 @@ class Terms:
         """Forget what one task holds, or every task, so that the next tick captures it anew."""
         for key in [key for key in self._held if task is None or key[0] == task]:
             del self._held[key]
+
+
+def _without_floating_base(robot: Robot, identity: Array) -> Array:
+    """The identity, with a zero for every coordinate of a free-flyer; the identity itself where there is none."""
+    root = robot.model.joints[1] if robot.model.njoints > 1 else None
+    if root is None or root.shortname() != "JointModelFreeFlyer":
+        return identity
+    joints = identity.copy()
+    joints[range(root.nv), range(root.nv)] = 0.0
+    return joints
 
 
 def _angle_index(model: Any) -> Any:

@@ -8,7 +8,6 @@ import daqp
 import numpy as np
 
 from wbc.checks import Array
-from wbc.solvers.least_distance import least_distance
 from wbc.solvers.qp import QP, Answer, answer
 
 # eps_prox = 0 and a tight primal tolerance: the defaults regularise silently and accept rows that are 1e-6 outside
@@ -54,9 +53,7 @@ class Daqp:
         x, _, flag, info = model.solve()
         if flag > 0:
             self._models[key] = (model, pattern)
-        if flag == -1:
-            return least_distance(qp)  # with degenerate rows it calls a feasible problem infeasible now and then
-        status = "solved" if flag > 0 else "failed"
+        status = "solved" if flag > 0 else "infeasible" if flag == -1 else "failed"
         return answer(x, info["lam"], status, int(info["iterations"]), f"daqp: exit flag {flag}")
 
     def reset(self) -> None:
