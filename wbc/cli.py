@@ -1,4 +1,4 @@
-"""The command line: wbc list | run | check | explain | bench."""
+"""The command line: wbc list | run | check | explain | bench | warmup."""
 
 from __future__ import annotations
 
@@ -342,6 +342,29 @@ def bench_soak(
     if found:
         console.print(f"ticks that failed stand in {failures}; see `wbc explain`", soft_wrap=True)
         raise typer.Exit(FAILED)
+
+
+@app.command()
+@_words
+def warmup() -> None:
+    """Compile the inner loops now, so that no first controller waits for it; done once for each version.
+
+    Example: [bold]wbc warmup[/]
+    """
+    import time
+
+    from wbc import kernels
+    from wbc.kernels import compiled
+
+    started = time.perf_counter()
+    fresh = kernels.load()
+    seconds = time.perf_counter() - started
+    if compiled.UNCOMPILED:
+        print("WBC_UNCOMPILED is set: nothing is compiled")
+    elif fresh:
+        print(f"compiled {len(fresh)} kernels in {seconds:.1f} s into {compiled.folder()}: {', '.join(fresh)}")
+    else:
+        print(f"all kernels stand compiled in {compiled.folder()}; loaded in {seconds:.1f} s")
 
 
 def _choice(value: str, what: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wbc import checks, hierarchy
+from wbc import checks, hierarchy, kernels
 from wbc.activation import Activation
 from wbc.assembly import Assembler
 from wbc.black_box import BlackBox
@@ -97,6 +97,7 @@ class Controller:
             raise InputError(f"robot: expected a Robot, such as load('panda'), got {robot!r}")
         if not isinstance(stack, Stack):
             raise InputError(f"stack: expected a Stack, got {stack!r}")
+        kernels.load()
         self.robot, self.stack = robot, stack
         self.dt = checks.scalar(dt, "dt", lower=0.0, strict=True)
         self.method: Any = checks.choice(method, METHODS, "method")

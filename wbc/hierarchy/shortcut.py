@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import ClosedForm, Split
 from wbc.hierarchy.gauss_coordinates import GaussRows, metric_matrix
-from wbc.kernels import linear_algebra
-from wbc.kernels.equalities import BLOCKS, BROKEN, INSIDE, OUTSIDE, WEAK, Indices, closed_form
+from wbc.kernels import BROKEN, INSIDE, OUTSIDE, WEAK, equalities, linear_algebra
 from wbc.layout import Layout
 from wbc.problem import Problem
+
+if TYPE_CHECKING:
+    from wbc.kernels.equalities import Indices
 
 __all__ = ["BROKEN", "INSIDE", "INSIDE_TOLERANCE", "OUTSIDE", "WEAK", "Shortcut"]
 
@@ -35,7 +37,7 @@ class Shortcut:
         nv, n_eq = layout.nv, layout.n_eq
         starts = layout.starts()
         self._layout = layout
-        self._starts = np.array([starts[name] for name in BLOCKS])
+        self._starts = np.array([starts[name] for name in equalities.BLOCKS])
         self._sizes = np.array([nv, layout.nf, n_eq, layout.n_acc, layout.n_cone, layout.n_tau, layout.nu])
         self._actuated, self._base = layout.actuated.astype(np.int64), layout.unactuated.astype(np.int64)
         self._C, self._At, self._offset = np.empty((nv, nv)), np.empty((nv, n_eq)), np.empty(n_eq)
@@ -65,7 +67,7 @@ class Shortcut:
             self._T = np.empty((layout.nv, len(columns)))
         self._sigma[:] = sigma0
         self.out = np.empty(2 * layout.nv + layout.nf + layout.nu)
-        found: int = closed_form(
+        found: int = equalities.closed_form(
             problem.record, self._starts, self._sizes, W, self._actuated, self._base, columns, bounds,
             self._sigma, layout.lengths, weights, ABSENT, INSIDE_TOLERANCE,
             self._C, self._At, self._offset, self._T, self._tau, self.out,

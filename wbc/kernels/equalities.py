@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wbc.checks import Array
+from wbc.kernels import BROKEN, INSIDE, OUTSIDE, WEAK
 from wbc.kernels.compiled import compiled
 from wbc.kernels.linear_algebra import (
     factor,
@@ -30,7 +31,6 @@ BLOCKS = (
     "M", "h", "nominal", "A", "b", "J", "active", "f0", "root_weight_f", "G", "G_wrench", "G_torque", "offset", "lower",
     "upper",
 )  # fmt: skip
-INSIDE, OUTSIDE, WEAK, BROKEN = 0, 1, 2, 3  # a limit is exceeded; a level has to be split by SVD; M is not positive
 
 
 @compiled(
