@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import ClosedForm, Split
@@ -31,6 +32,7 @@ class Shortcut:
 
     _columns: Indices
     _bounds: Indices
+    _weights: Array
 
     def __init__(self, problem: Problem) -> None:
         layout = problem.layout
@@ -62,7 +64,7 @@ class Shortcut:
             columns, bounds = self._seen[1]
             weights = weights.copy()
             weights[layout.soft_rows] *= np.sqrt(problem.soft_share)
-        self._columns, self._bounds = columns, bounds
+        self._columns, self._bounds, self._weights = columns, bounds, weights
         if self._T.shape[1] != len(columns):
             self._T = np.empty((layout.nv, len(columns)))
         self._sigma[:] = sigma0
@@ -99,6 +101,19 @@ class Shortcut:
         Q = linear_algebra.directions(self._T, count, self._tau, 0)
         rest = Q[:, :count] @ (Q[:, :count].T @ y)
         return ClosedForm(y, self._splits, self._labels, Q[:, :count], Q[:, count:], rest)
+
+    def free_motion(self, problem: Problem) -> Array:
+        """``V = C⁻¹ Q₂ L⁻ᵀ`` (nv, r): motions left by the strict levels, each as dear to Gauss and soft tasks."""
+        count = int(self._bounds[-1]) if len(self._bounds) else 0
+        Q2 = linear_algebra.directions(self._T, count, self._tau, count)
+        if self._T.shape[1] > count and Q2.shape[1]:
+            B = self._T[count:, count:] * self._weights[self._columns[count:]]
+            H = B @ B.T
+            H.flat[:: len(H) + 1] += 1.0
+            L, _ = lapack.dpotrf(H, lower=1)
+            Q2 = np.ascontiguousarray(lapack.dtrtrs(L, Q2.T, lower=1)[0].T)
+        linear_algebra.solve_columns(self._C, Q2)
+        return Q2
 
     def rows(self, problem: Problem, metric: Any) -> GaussRows:
         """The rows in Gauss coordinates, as the last call computed them."""

@@ -15,7 +15,8 @@ from wbc.hierarchy.closed_form import ClosedForm, soft_cost
 from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
 from wbc.hierarchy.ladder import forces_last, in_ranks
 from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError
-from wbc.hierarchy.lexicographic import Cascade
+from wbc.hierarchy.lexicographic import FELT, Cascade
+from wbc.hierarchy.one_qp import Moved, one_qp
 from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, OUTSIDE, WEAK, Shortcut
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.problem import Problem
@@ -80,6 +81,9 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
         if found == BROKEN:
             raise np.linalg.LinAlgError("the metric is not positive definite")
     if shortcut is not None and found == OUTSIDE:
+        moved = one_qp(problem, shortcut, solver)
+        if moved is not None:
+            return _from_one_qp(problem, shortcut, moved, solver)
         rows, closed = shortcut.rows(problem, metric), shortcut.closed(opened=True)
     else:
         rows = GaussRows(problem, metric)
@@ -114,6 +118,18 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
         except (InfeasibleError, SolverFailedError):
             pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
     return _from_cascade(problem, rows, closed, in_ranks(rows, closed, G, lower, upper, solver), "cascade")
+
+
+def _from_one_qp(problem: Problem, shortcut: Shortcut, moved: Moved, solver: Solver) -> Solution:
+    torque = problem.torque(moved.vdot, moved.f)
+    clipped = _clip(problem, torque)
+    held = moved.gauss > FELT * moved.gauss.max(initial=0.0), moved.forces > FELT * moved.forces.max(initial=0.0)
+    level = np.where(held[0], 0, np.where(held[1], 1, -1))
+    price = np.where(level == 0, moved.gauss, np.where(level == 1, moved.forces, 0.0))
+    return Solution(
+        moved.vdot, moved.f, torque, shortcut.closed(opened=False), shortcut.vdot, "qp", solver.name, price, level,
+        ["gauss", "forces"], np.zeros(len(price)), iterations=moved.iterations, clipped=clipped,
+    )  # fmt: skip
 
 
 def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:

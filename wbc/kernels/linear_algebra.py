@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.kernels.compiled import compiled
+
+Indices = NDArray[np.int64]
 
 
 @compiled("boolean(float64[:, ::1], float64[:, ::1])")
@@ -187,3 +190,49 @@ def solve_positive(H: Array, x: Array) -> bool:
             x[i] -= H[j, i] * x[j]
         x[i] /= H[i, i]
     return True
+
+
+@compiled("void(float64[:, ::1], float64[:, ::1])")
+def solve_columns(C: Array, X: Array) -> None:
+    """``X ← C⁻¹ X`` for lower triangular C."""
+    n, m = X.shape
+    for i in range(n):
+        for j in range(i):
+            value = C[i, j]
+            if value != 0.0:
+                for k in range(m):
+                    X[i, k] -= value * X[j, k]
+        for k in range(m):
+            X[i, k] /= C[i, i]
+
+
+@compiled("int64(float64[:, ::1], float64[::1], int64[::1], float64)")
+def triangularise_pivoted(T: Array, tau: Array, order: Indices, tolerance: float) -> int:
+    """Like :func:`triangularise`, the longest column next; returns the rank, where all columns left are short.
+
+    ``order`` says which column stands where; ``tolerance`` is relative to the longest column.
+
+    Source: Golub and Van Loan (2013), algorithm 5.4.1.
+    """
+    n, m = T.shape
+    for j in range(m):
+        order[j] = j
+    longest = 0.0
+    for k in range(min(n, m)):
+        best, pivot = -1.0, k
+        for j in range(k, m):
+            square = 0.0
+            for i in range(k, n):
+                square += T[i, j] * T[i, j]
+            if square > best:
+                best, pivot = square, j
+        if k == 0:
+            longest = best
+        if not best > tolerance * tolerance * longest:
+            return k
+        if pivot != k:
+            for i in range(n):
+                T[i, k], T[i, pivot] = T[i, pivot], T[i, k]
+            order[k], order[pivot] = order[pivot], order[k]
+        triangularise(T, k, k + 1, tau)
+    return min(n, m)

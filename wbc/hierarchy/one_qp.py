@@ -1,0 +1,83 @@
+"""One QP where every strict level can be met under the limits: the closed form, moved just so far as the limits ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wbc.checks import Array
+from wbc.hierarchy.contact_forces import ContactForces
+from wbc.hierarchy.shortcut import Shortcut
+from wbc.kernels.active_set import two_levels
+from wbc.problem import Problem
+from wbc.solvers import QP, Solver
+
+PROXIMAL = 1e-6  # weight of internal forces beside the motion, only to find the rows that are active
+VANISHED = 1e-9  # a row this short, relative to the longest, does not depend on what is free
+MOST_CHANGES = 30
+
+
+@dataclass(slots=True, eq=False)
+class Moved:
+    """Where the limits let the robot be: v̇ (nv,), f (nf,), and prices (m,) at the levels gauss and forces."""
+
+    vdot: Array
+    f: Array
+    gauss: Array
+    forces: Array
+    iterations: int
+
+
+def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None:
+    """``min ½ ‖u‖² ≻ min ½ ‖λ‖²`` under all limits; ``None`` where that has no solution that passes the KKT conditions.
+
+    From the closed form v̇ the strict levels leave ``v̇ + V u``, ``V = C⁻¹ Q₂ L⁻ᵀ`` with ``L Lᵀ = I + BBᵀ`` the Gauss
+    and soft cost there, so that ½ ‖u‖² is what the limits cost; f follows v̇ up to internal forces λ.
+    """
+    layout = problem.layout
+    V = shortcut.free_motion(problem)
+    n_u = V.shape[1]
+    MV = problem.M @ V
+    forces = ContactForces(problem) if len(layout.unactuated) or layout.nf else None
+    p = 0 if forces is None else forces.internal.shape[1]
+    rows = np.empty((layout.n_in, n_u + p))
+    acc, cone = slice(0, layout.n_acc), slice(layout.n_acc, layout.n_in - layout.n_tau)
+    tau = slice(layout.n_in - layout.n_tau, layout.n_in)
+    rows[acc, :n_u], rows[acc, n_u:] = problem.G @ V, 0.0
+    TV = MV[layout.actuated]
+    if forces is not None:
+        F = forces.base @ MV[layout.base]
+        J = problem.J[:, layout.actuated].T
+        TV = TV - J @ F
+        rows[cone, :n_u], rows[cone, n_u:] = problem.G_wrench @ F, problem.G_wrench @ forces.internal
+        rows[tau, n_u:] = -problem.G_torque @ (J @ forces.internal)
+    rows[tau, :n_u] = problem.G_torque @ TV
+    value = problem.limit_values(shortcut.vdot, shortcut.f, shortcut.torque)
+    norms = np.sqrt((rows * rows).sum(axis=1))
+    real = np.flatnonzero(np.isfinite(problem.lower) | np.isfinite(problem.upper))
+    lives = norms[real] > VANISHED * norms.max(initial=0.0)
+    dead, real = real[~lives], real[lives]
+    if (np.maximum(problem.lower[dead] - value[dead], value[dead] - problem.upper[dead]) > 1e-9).any():
+        return None
+    norms = norms[real]
+    G = rows[real] / norms[:, None]
+    lower, upper = (problem.lower[real] - value[real]) / norms, (problem.upper[real] - value[real]) / norms
+    if not len(real) or (lower > upper).any():
+        return None
+    H = np.eye(n_u + p)
+    H[n_u:, n_u:] *= PROXIMAL
+    answer = solver.solve(QP(H, np.zeros(n_u + p), G, lower, upper, "one"))
+    if not answer.solved:
+        return None
+    size = np.abs(answer.multipliers)
+    side = np.sign(answer.multipliers) * (size > 1e-9 * max(1e-9, size.max()))
+    side[lower == upper] = 1.0
+    x, mu, nu = np.zeros(n_u + p), np.zeros(len(real)), np.zeros(len(real))
+    if not two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
+        return None
+    vdot = shortcut.vdot + V @ x[:n_u]
+    f = shortcut.f if forces is None else shortcut.f + F @ x[:n_u] + forces.internal @ x[n_u:]
+    price, price_forces = np.zeros(layout.n_in), np.zeros(layout.n_in)
+    price[real], price_forces[real] = np.abs(mu) / norms, np.abs(nu) / norms
+    return Moved(vdot, f, price, price_forces, answer.iterations)
