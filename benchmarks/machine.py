@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
 import platform
 from collections.abc import Iterator
@@ -12,10 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from wbc.realtime import one_thread, realtime
+
 # solvers whose package is called otherwise
 _PACKAGES = {"proxqp": "proxsuite", "highs": "highspy", "gurobi": "gurobipy", "mosek": "Mosek", "copt": "coptpy"}
 _CORE = ("wbc", "pin", "numpy", "scipy", "qpsolvers")
-_BLAS_CALLS = ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "openblas_{}_num_threads")
 
 
 def machine() -> dict[str, Any]:
@@ -41,48 +40,11 @@ def versions(solvers: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def one_thread() -> str:
-    """Tell every loaded OpenBLAS to use one thread, and say what is known of the threads then.
-
-    OMP_NUM_THREADS acts only before numpy is imported, which is too late here.
-    """
-    libraries = _openblas()
-    counts = []
-    for library in libraries:
-        for call in _BLAS_CALLS:
-            setter = getattr(library, call.format("set"), None)
-            if setter is not None:
-                setter(1)
-                counts.append(int(getattr(library, call.format("get"))()))
-                break
-    if counts and len(counts) == len(libraries):
-        return str(max(counts))
-    return os.environ.get("OMP_NUM_THREADS", "the library's choice")
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """One thread and no garbage collection while something is measured; collection is as before afterwards."""
-    one_thread()
-    was_on = gc.isenabled()
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    try:
+    with realtime():
         yield
-    finally:
-        gc.unfreeze()
-        if was_on:
-            gc.enable()
-
-
-def _openblas() -> list[Any]:
-    try:
-        maps = Path("/proc/self/maps").read_text()
-    except OSError:
-        return []
-    paths = {line.split(maxsplit=5)[5] for line in maps.splitlines() if "openblas" in line}
-    return [ctypes.CDLL(path) for path in sorted(paths)]
 
 
 def _cpu() -> str:

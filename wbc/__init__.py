@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wbc import gauss, osc
 from wbc.controller import Command, Controller
 from wbc.errors import WbcError
+from wbc.realtime import realtime
 from wbc.report import Report, Status
 from wbc.robot import Robot
 from wbc.rows import Gains, Kinematics, Rows
@@ -37,6 +38,7 @@ __all__ = [
     "WbcError",
     "gauss",
     "osc",
+    "realtime",
     "simulate",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,7 +96,7 @@ def run(
     plot: Annotated[Path | None, typer.Option(help="Write a plot here, of all runs in one (.png).")] = None,
     render: Annotated[Path | None, typer.Option(help="Draw the robot at the end of the run here (.png).")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the summary here (.json).")] = None,
-    realtime: Annotated[bool, typer.Option(help="Pace the run by the wall clock and count overruns.")] = False,
+    realtime: Annotated[bool, typer.Option(help="Keep the run to the wall clock; says which ticks came late.")] = False,
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
 ) -> None:
     """Run a scenario and say how it went; exit status 1 where it missed what it promises.
@@ -103,9 +104,9 @@ def run(
     Example: [bold]wbc run panda-figure --plot out/figure.png --save out/figure.npz[/]
     """
     from wbc import scenarios
-    from wbc.benchmarks.machine import one_thread
     from wbc.cli_files import writable, write
-    from wbc.cli_tables import print_outcome
+    from wbc.cli_tables import print_outcome, print_pace
+    from wbc.realtime import one_thread
 
     console = Console()
     if duration is not None and not duration > 0.0:
@@ -118,8 +119,13 @@ def run(
     scenario = scenarios.load(name)
     choice = scenarios.Choice(method=_choice(method, "method"), solver=solver, metric=_choice(metric, "metric"))
     console.print(f"[bold]{scenario.name}[/]: {scenario.line}", soft_wrap=True)
-    outcome = scenarios.play(scenario, choice, duration=duration, physics=physics, progress=progress, realtime=realtime)
+    with _on_time(realtime):
+        outcome = scenarios.play(
+            scenario, choice, duration=duration, physics=physics, progress=progress and not realtime, realtime=realtime
+        )
     print_outcome(outcome, console)
+    if realtime:
+        print_pace(outcome, console)
     for what, path in (("recording", save), ("plot", plot), ("picture", render), ("summary", json)):
         if path is not None:
             for written in write(outcome, what, path):
@@ -322,8 +328,8 @@ def bench_soak(
     Example: [bold]wbc bench soak --ticks 100000 --resume out/soak.json[/]
     """
     from wbc.benchmarks import soak
-    from wbc.benchmarks.machine import one_thread
     from wbc.cli_files import writable
+    from wbc.realtime import one_thread
 
     console = Console()
     writable(json, "--json")
@@ -365,6 +371,13 @@ def warmup() -> None:
         print(f"compiled {len(fresh)} kernels in {seconds:.1f} s into {compiled.folder()}: {', '.join(fresh)}")
     else:
         print(f"all kernels stand compiled in {compiled.folder()}; loaded in {seconds:.1f} s")
+
+
+def _on_time(wanted: bool) -> AbstractContextManager[Any]:
+    """The switches that keep a loop on time, where that is wanted; a redraw of a progress bar would not."""
+    from wbc.realtime import realtime
+
+    return realtime() if wanted else nullcontext()
 
 
 def _choice(value: str, what: str) -> str:

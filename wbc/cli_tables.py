@@ -48,6 +48,19 @@ def print_outcome(outcome: Outcome, console: Console) -> None:
     console.print(table)
 
 
+def print_pace(outcome: Outcome, console: Console) -> None:
+    """How well each run that the wall clock paced kept its period."""
+    table = _table("real time", "period\n[us]", "late\nticks", "start late\np50 [us]", "p99 [us]", "worst [us]")
+    for run in outcome.runs:
+        rec = outcome.recordings[run.name]
+        late = rec.summary()["late_us"]
+        numbers = ("-" if late[key] is None else f"{late[key]:.1f}" for key in ("p50", "p99", "max"))
+        table.add_row(run.title, f"{1e6 * rec.dt:.0f}", f"{rec.overruns} of {len(rec.time)}", *numbers)
+    table.caption = "a tick with its physics and recording; late: it had not ended when the next one was due"
+    table.caption_justify = "left"
+    console.print(table)
+
+
 def _reached(outcome: Outcome) -> Table:
     heads = ("error\n[mm]", "max\n[mm]", "turn\n[mrad]", "torque\n/ limit", "ticks\nover", "speed\n/ limit")
     table = _table(f"RMS of {outcome.scenario.hand!r}", *heads)

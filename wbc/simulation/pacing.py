@@ -12,7 +12,12 @@ TOLERANCE = 0.1  # of the period
 
 
 class WallClock:
-    """Ticks every ``dt`` seconds of real time; late ticks are counted, and a lasting wrong pace is warned of once."""
+    """Ticks every ``dt`` seconds of real time; late ticks are counted, and a lasting wrong pace is warned of once.
+
+    Attributes:
+        overruns: ticks that began late because the one before took longer than the period.
+        late_us: how long after it was due each tick began [µs], from the second on.
+    """
 
     def __init__(self, dt: float) -> None:
         self._dt = dt
@@ -20,10 +25,12 @@ class WallClock:
         self._wrong = 0
         self._warned = False
         self.overruns = 0
+        self.late_us: list[float] = []
 
     def wait(self) -> None:
         """Sleep until the next tick is due; a tick that is already due is an overrun and starts at once."""
         self._next += self._dt
+        due = self._next
         now = time.perf_counter()
         if now > self._next:
             self.overruns += 1
@@ -32,10 +39,11 @@ class WallClock:
             time.sleep(self._next - now - 5e-4)
         while time.perf_counter() < self._next:
             pass  # sleeping is exact to about 60 us only
-        self._watch()
-
-    def _watch(self) -> None:
         now = time.perf_counter()
+        self.late_us.append(1e6 * (now - due))
+        self._watch(now)
+
+    def _watch(self, now: float) -> None:
         period, self._last = now - self._last, now
         self._wrong = self._wrong + 1 if abs(period - self._dt) > TOLERANCE * self._dt else 0
         if self._wrong >= PATIENCE and not self._warned:

@@ -9,6 +9,7 @@ import numpy as np
 
 from wbc.checks import Array
 from wbc.robot import Robot
+from wbc.simulation.pacing import WallClock
 from wbc.simulation.recording import Recording
 from wbc.state import State
 
@@ -47,7 +48,7 @@ class Recorder:
         """What the physics measured during the last tick added."""
         self._fill(self._measured, wrenches, self.ticks - 1)
 
-    def finish(self, *, scenario: str, finished: bool, reason: str, overruns: int) -> Recording:
+    def finish(self, *, scenario: str, finished: bool, reason: str, clock: WallClock | None) -> Recording:
         """The recording of all ticks so far."""
         n = self.ticks
         return Recording(
@@ -69,7 +70,8 @@ class Recorder:
             scenario=scenario,
             finished=finished,
             reason=reason,
-            overruns=overruns,
+            overruns=clock.overruns if clock else 0,
+            late_us=np.array(clock.late_us if clock else [], dtype=np.float64),
         )
 
     def _fill(self, tables: dict[str, Array], values: Mapping[str, Array], i: int) -> None:

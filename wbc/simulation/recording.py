@@ -42,6 +42,7 @@ class Recording:
         finished: whether the run reached its end.
         reason: why it did not; empty if it did.
         overruns: ticks that came late, where the run was paced by the clock.
+        late_us: (T,) how long after it was due the tick after each one began [us]; empty where nothing paced the run.
     """
 
     time: Array
@@ -64,6 +65,7 @@ class Recording:
     finished: bool = True
     reason: str = ""
     overruns: int = field(default=0)
+    late_us: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def torque_ratio(self) -> Array:
@@ -101,6 +103,7 @@ class Recording:
             "violations": int(self.over_limit.sum()),
             "tick_us": _percentiles(self.tick_us),
             "overruns": int(self.overruns),
+            "late_us": _percentiles(self.late_us),
         }
 
     def save(self, path: str | Path) -> Path:

@@ -78,7 +78,8 @@ def simulate(
         disturbance: called as ``disturbance(t)`` before each tick; returns frame -> wrench (6,) [N, N m] that pushes
             on the robot during the tick, world axes, at the frame's origin.
         progress: show a progress bar.
-        realtime: pace the run by the wall clock; ticks that came late are counted in ``overruns``.
+        realtime: pace the run by the wall clock; ticks that came late are counted in ``overruns``, how late each began
+            is in ``late_us``. :func:`wbc.realtime` keeps the loop on time.
         scenario: a name for the recording.
 
     Raises:
@@ -142,9 +143,7 @@ def simulate(
             advance()
             if clock is not None:
                 clock.wait()
-    return recorder.finish(
-        scenario=scenario, finished=not reason, reason=reason, overruns=clock.overruns if clock else 0
-    )
+    return recorder.finish(scenario=scenario, finished=not reason, reason=reason, clock=clock)
 
 
 def _gravity(robot: Robot) -> Callable[[State], Array]:
