@@ -300,6 +300,25 @@ def bench_peers(
         _judge(peers.missed(rows), console)
 
 
+@bench.command("growth")
+@_words
+def bench_growth(
+    quick: Annotated[bool, typer.Option(help="Few sizes and ticks, to see that it works.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the tables here.")] = None,
+    readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench growth' of this file.")] = None,
+) -> None:
+    """How a tick grows: chains of 7 to 112 joints, and 1 to 64 tasks, with the fitted exponent.
+
+    Example: [bold]wbc bench growth --quick[/]
+    """
+    from wbc.benchmarks import growth
+
+    console = Console()
+    rows = growth.run(quick=quick, json=json, markdown=markdown, readme=readme)
+    growth.print_table(rows, console)
+
+
 def _judge(missed: list[str], console: Console) -> None:
     """Say what a benchmark missed, and exit with status 1 where it did."""
     for sentence in missed:
