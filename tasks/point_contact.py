@@ -7,7 +7,7 @@ from typing import Any
 from wbc import checks
 from wbc.checks import Array
 from wbc.cones import point_cone
-from wbc.contact import Contact, ContactRows, steepest_across, surface_axes
+from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
 from wbc.rows import Gains
 from wbc.terms import Terms
 
@@ -46,8 +46,8 @@ class PointContact(Contact):
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the point and its force, both in the surface's axes."""
         frame = terms.frame(self.frame)
-        forward = terms.held(self.name, frame.rotation[:, steepest_across(self._normal, frame)], what="forward")
-        axes = surface_axes(self._normal, forward)
+        forward = terms.seen(self.name, what="forward")
+        if forward is None:
+            forward = terms.held(self.name, frame.rotation[:, steepest_across(self._normal, frame)], what="forward")
         gap = terms.held(self.name, frame.position, what="place") - frame.position
-        b = frame.Jdot_v[:3] - self.gains.kp * gap + self.gains.kd * frame.velocity[:3]
-        return ContactRows(axes.T.dot(frame.J[:3]), axes.T.dot(b), axes)
+        return contact_rows(self, frame, gap, forward)

@@ -10,7 +10,7 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.cones import sole_cone
-from wbc.contact import Contact, ContactRows, steepest_across, surface_axes
+from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
 from wbc.errors import InputError
 from wbc.rows import Gains
 from wbc.terms import Terms
@@ -61,16 +61,13 @@ class SurfaceContact(Contact):
         frame = terms.frame(self.frame)
         if self.forward is None:
             # which axis that is, is decided once; afterwards it turns with the sole
-            across = int(terms.held(self.name, np.array(steepest_across(self._normal, frame)), what="forward"))
-            forward = frame.rotation[:, across]
+            across = terms.seen(self.name, what="forward")
+            if across is None:
+                across = terms.held(self.name, np.array(steepest_across(self._normal, frame)), what="forward")
+            forward = frame.rotation[:, int(across)]
         else:
             forward = frame.rotation.dot(self.forward)
-        axes = surface_axes(self._normal, forward)
-        b = frame.Jdot_v + self.gains.kd * frame.velocity
-        b[:3] -= self.gains.kp * (terms.held(self.name, frame.position, what="place") - frame.position)
-        turned = terms.held(self.name, frame.rotation, what="rotation").dot(frame.rotation.T)
-        b[3:] -= self.gains.kp * pin.log3(turned)
-        J = np.empty_like(frame.J)
-        J[:3], J[3:] = axes.T.dot(frame.J[:3]), axes.T.dot(frame.J[3:])
-        local = np.concatenate([axes.T.dot(b[:3]), axes.T.dot(b[3:])])
-        return ContactRows(J, local, axes)
+        gap = np.empty(6)
+        np.subtract(terms.held(self.name, frame.position, what="place"), frame.position, out=gap[:3])
+        gap[3:] = pin.log3(terms.held(self.name, frame.rotation, what="rotation").dot(frame.rotation.T))
+        return contact_rows(self, frame, gap, forward)

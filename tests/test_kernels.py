@@ -84,3 +84,26 @@ def test_machine_code_is_kept_where_it_can_be_written(tmp_path, given):
     folder = run("from wbc.kernels import compiled; print(compiled.folder())", **environment).strip()
     assert os.access(folder, os.W_OK)
     assert folder.startswith(str(tmp_path / given)) if given else not folder.startswith(str(tmp_path / "file"))
+
+
+@pytest.mark.parametrize("size", [3, 6])
+def test_contact_rows_are_the_frames_motion_seen_along_the_surfaces_axes(size):
+    from wbc.kernels import contacts
+
+    random = np.random.default_rng(size)
+    J = np.asfortranarray(random.standard_normal((6, 9)))
+    Jdot_v, velocity, gap, vdot = (random.standard_normal(n) for n in (6, 6, size, 9))
+    normal, forward = random.standard_normal(3), random.standard_normal(3)
+    normal /= np.linalg.norm(normal)
+    rows, b, axes = np.empty((size, 9)), np.empty(size), np.empty((3, 3))
+    contacts.contact_rows(J, Jdot_v, velocity, gap, normal, forward, 90.0, 7.0, rows, b, axes)
+    assert np.abs(axes.T @ axes - np.eye(3)).max() < SAME
+    assert np.linalg.det(axes) == pytest.approx(1.0, abs=SAME)
+    assert np.abs(axes[:, 2] - normal).max() < SAME
+    assert abs(np.cross(forward, normal) @ axes[:, 0]) < SAME  # t₁ lies in the plane of forward and normal
+    assert forward @ axes[:, 0] > 0.0
+    world = (J @ vdot + Jdot_v)[:size] + 7.0 * velocity[:size] - 90.0 * gap
+    seen = rows @ vdot + b
+    for first in range(0, size, 3):
+        expected = axes.T @ world[first : first + 3]
+        assert np.abs(seen[first : first + 3] - expected).max() < SAME * np.abs(world).max()

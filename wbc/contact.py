@@ -12,6 +12,7 @@ import numpy as np
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
+from wbc.kernels import contacts
 from wbc.rows import Gains
 from wbc.target import Target
 from wbc.terms import FrameTerms, Terms
@@ -109,16 +110,26 @@ class Contact(ABC):
 
 def surface_axes(normal: Array, forward: Array) -> Array:
     """Axes (t₁, t₂, n) as columns: n the normal, t₁ along ``forward`` as far as the surface allows."""
-    # plain floats: a dozen operations on arrays of three cost 10 us, these 2
-    nx, ny, nz = normal.tolist()
-    fx, fy, fz = forward.tolist()
-    along = nx * fx + ny * fy + nz * fz
-    fx, fy, fz = fx - along * nx, fy - along * ny, fz - along * nz
-    length = math.sqrt(fx * fx + fy * fy + fz * fz)
-    fx, fy, fz = fx / length, fy / length, fz / length
-    return np.array(
-        ((fx, ny * fz - nz * fy, nx), (fy, nz * fx - nx * fz, ny), (fz, nx * fy - ny * fx, nz))
-    )  # t₂ = n × t₁
+    axes = np.empty((3, 3))
+    contacts.surface_axes(normal, forward, axes)
+    return axes
+
+
+def contact_rows(contact: Contact, frame: FrameTerms, gap: Array, forward: Array) -> ContactRows:
+    """The motion rows ``J v̇ + J̇v = kp Δx − kd ξ`` of a contact in the axes of its surface.
+
+    Args:
+        contact: gives size (3 or 6), normal and gains.
+        frame: its frame at this tick.
+        gap: Δx (3,) or (6,), back to its place [m, rad].
+        forward: (3,) in the world, the direction of t₁.
+    """
+    # one call instead of a dozen array operations on three to six rows
+    nv = frame.J.shape[1]
+    J, b, axes = np.empty((contact.size, nv)), np.empty(contact.size), np.empty((3, 3))
+    kp, kd = float(contact.gains.kp), float(contact.gains.kd)
+    contacts.contact_rows(frame.J, frame.Jdot_v, frame.velocity, gap, contact._normal, forward, kp, kd, J, b, axes)
+    return ContactRows(J, b, axes)
 
 
 def steepest_across(normal: Array, frame: FrameTerms) -> int:

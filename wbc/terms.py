@@ -211,6 +211,10 @@ class Terms:
             seen = self._held[key] = np.array(value)
         return seen
 
+    def seen(self, task: str, *, what: str = "target") -> Array | None:
+        """What ``task`` holds, or ``None`` where it has seen nothing yet; for values that cost something to make."""
+        return self._held.get((task, what))
+
     def _need_state(self) -> None:
         if not self._fresh:
             raise InputError("the terms have no state yet: call update(State(q, v)) first")
