@@ -9,7 +9,7 @@ import numpy as np
 from wbc.checks import Array
 from wbc.hierarchy.contact_forces import ContactForces
 from wbc.hierarchy.shortcut import Shortcut
-from wbc.kernels.active_set import two_levels
+from wbc.kernels import active_set
 from wbc.problem import Problem
 from wbc.solvers import QP, Solver
 
@@ -74,7 +74,7 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
     side = np.sign(answer.multipliers) * (size > 1e-9 * max(1e-9, size.max()))
     side[lower == upper] = 1.0
     x, mu, nu = np.zeros(n_u + p), np.zeros(len(real)), np.zeros(len(real))
-    if not two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
+    if not active_set.two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
         return None
     vdot = shortcut.vdot + V @ x[:n_u]
     f = shortcut.f if forces is None else shortcut.f + F @ x[:n_u] + forces.internal @ x[n_u:]

@@ -10,11 +10,12 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-NAMES = ("linear_algebra", "equalities", "contacts")
+NAMES = ("linear_algebra", "equalities", "active_set", "contacts")
 
 INSIDE, OUTSIDE, WEAK, BROKEN = 0, 1, 2, 3  # a limit is exceeded; a level has to be split by SVD; M is not positive
 
 if TYPE_CHECKING:
+    from wbc.kernels import active_set as active_set
     from wbc.kernels import contacts as contacts
     from wbc.kernels import equalities as equalities
     from wbc.kernels import linear_algebra as linear_algebra
