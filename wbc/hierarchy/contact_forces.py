@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
 from wbc.checks import Array
+from wbc.kernels import limits
 from wbc.problem import Problem
 
 RANK_TOLERANCE = 1e-9
@@ -33,17 +33,16 @@ class ContactForces:
         self._M = problem.M[layout.base]
         B = problem.J[:, layout.base]  # transposed: (nf, nb)
         scale = 1.0 / problem.root_weight_f
-        if problem.everything_on:
-            base, internal, self.L = _pseudoinverse(B * scale[:, None], nb)
-            self.base, self.internal = scale[:, None] * base, scale[:, None] * internal
-            f0 = problem.f0
-        else:
-            active = np.flatnonzero(problem.active)
-            base, internal, self.L = _pseudoinverse(B[active] * scale[active, None], nb)
+        present = np.flatnonzero(problem.active)
+        f0 = problem.f0 * problem.active
+        self.L = np.zeros((nb, 0))
+        self.base, self.internal = np.zeros((layout.nf, nb)), np.zeros((layout.nf, max(0, len(present) - nb)))
+        base_index = layout.unactuated.astype(np.int64)
+        if not limits.eliminate(problem.J, base_index, present, scale, self.base, self.internal):
+            base, internal, self.L = _pseudoinverse(B[present] * scale[present, None], nb)
             self.base, self.internal = np.zeros((layout.nf, nb)), np.zeros((layout.nf, internal.shape[1]))
-            self.base[active] = scale[active, None] * base
-            self.internal[active] = scale[active, None] * internal
-            f0 = problem.f0 * problem.active
+            self.base[present] = scale[present, None] * base
+            self.internal[present] = scale[present, None] * internal
         self.offset = f0 + self.base.dot(problem.h[layout.base] - f0.dot(B))
 
     def dynamics(self) -> tuple[Array, Array]:
@@ -65,15 +64,6 @@ class ContactForces:
 def _pseudoinverse(Bt: Array, nb: int) -> tuple[Array, Array, Array]:
     """B̃⁺ (n, nb), null space (n, n − rank) and left null space (nb, nb − rank) of B̃, from B̃ᵀ (n, nb)."""
     n = len(Bt)
-    if n >= nb > 0:
-        qr, tau, _, _ = lapack.dgeqrf(Bt)
-        diagonal = np.abs(np.diagonal(qr[:nb]))
-        if diagonal.min() > 1e-6 * diagonal.max():  # full rank without a doubt: B̃⁺ = Q₁ R⁻ᵀ
-            full = np.zeros((n, n), order="F")
-            full[:, :nb] = qr
-            Q = lapack.dorgqr(full, tau)[0]
-            inverse = lapack.dtrtrs(qr[:nb], np.eye(nb))[0]
-            return Q[:, :nb] @ inverse.T, Q[:, nb:], np.zeros((nb, 0))
     V, sigma, Ut = np.linalg.svd(Bt, full_matrices=True)
     rank = int((sigma > RANK_TOLERANCE * sigma.max(initial=0.0)).sum()) if n and nb else 0
     U = Ut.T

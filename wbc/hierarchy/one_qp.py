@@ -9,7 +9,7 @@ import numpy as np
 from wbc.checks import Array
 from wbc.hierarchy.contact_forces import ContactForces
 from wbc.hierarchy.shortcut import Shortcut
-from wbc.kernels import active_set
+from wbc.kernels import active_set, limits
 from wbc.problem import Problem
 from wbc.solvers import QP, Solver
 
@@ -38,21 +38,15 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
     layout = problem.layout
     V = shortcut.free_motion(problem)
     n_u = V.shape[1]
-    MV = problem.M @ V
     forces = ContactForces(problem) if len(layout.unactuated) or layout.nf else None
-    p = 0 if forces is None else forces.internal.shape[1]
-    rows = np.empty((layout.n_in, n_u + p))
-    acc, cone = slice(0, layout.n_acc), slice(layout.n_acc, layout.n_in - layout.n_tau)
-    tau = slice(layout.n_in - layout.n_tau, layout.n_in)
-    rows[acc, :n_u], rows[acc, n_u:] = problem.G @ V, 0.0
-    TV = MV[layout.actuated]
-    if forces is not None:
-        F = forces.base @ MV[layout.base]
-        J = problem.J[:, layout.actuated].T
-        TV = TV - J @ F
-        rows[cone, :n_u], rows[cone, n_u:] = problem.G_wrench @ F, problem.G_wrench @ forces.internal
-        rows[tau, n_u:] = -problem.G_torque @ (J @ forces.internal)
-    rows[tau, :n_u] = problem.G_torque @ TV
+    to_force, internal = (np.zeros((0, 0)), np.zeros((0, 0))) if forces is None else (forces.base, forces.internal)
+    p = internal.shape[1]
+    F, rows = np.empty((layout.nf, n_u)), np.empty((layout.n_in, n_u + p))
+    actuated, unactuated = layout.actuated.astype(np.int64), layout.unactuated.astype(np.int64)
+    limits.rows_on_free(
+        problem.M, problem.J, problem.G, problem.G_wrench, problem.G_torque, actuated, unactuated, V, to_force,
+        internal, F, rows,
+    )  # fmt: skip
     value = problem.limit_values(shortcut.vdot, shortcut.f, shortcut.torque)
     norms = np.sqrt((rows * rows).sum(axis=1))
     real = np.flatnonzero(np.isfinite(problem.lower) | np.isfinite(problem.upper))
@@ -77,7 +71,7 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
     if not active_set.two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
         return None
     vdot = shortcut.vdot + V @ x[:n_u]
-    f = shortcut.f if forces is None else shortcut.f + F @ x[:n_u] + forces.internal @ x[n_u:]
+    f = shortcut.f if forces is None else shortcut.f + F @ x[:n_u] + internal @ x[n_u:]
     price, price_forces = np.zeros(layout.n_in), np.zeros(layout.n_in)
     price[real], price_forces[real] = np.abs(mu) / norms, np.abs(nu) / norms
     return Moved(vdot, f, price, price_forces, answer.iterations)

@@ -18,6 +18,7 @@ from wbc.hierarchy.lexicographic import FELT, Cascade
 from wbc.hierarchy.one_qp import Moved, one_qp
 from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, OUTSIDE, WEAK, Shortcut
 from wbc.hierarchy.whole_qp import whole_qp
+from wbc.kernels import limits
 from wbc.problem import Problem
 from wbc.solvers import Solver
 
@@ -153,21 +154,10 @@ def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, z: Array, r
 
 def _clip(problem: Problem, torque: Array) -> float:
     """Put torques inside their limits where a row speaks of one torque alone; returns the largest change."""
-    first = problem.layout.n_in - problem.layout.n_tau
-    single = np.flatnonzero((problem.G_torque != 0.0).sum(axis=1) == 1)
-    if not len(single):
-        return 0.0
-    joint = np.abs(problem.G_torque[single]).argmax(axis=1)
-    factor = problem.G_torque[single, joint]
-    ends = np.stack(
-        [bound[first + single] - problem.offset[first + single] for bound in (problem.lower, problem.upper)]
+    tau = slice(problem.layout.n_in - problem.layout.n_tau, problem.layout.n_in)
+    clipped: float = limits.clip_torques(
+        problem.G_torque, problem.offset[tau], problem.lower[tau], problem.upper[tau], torque
     )
-    ends = np.sort(ends / factor, axis=0)
-    inside = torque.copy()
-    np.maximum.at(inside, joint, ends[0])
-    np.minimum.at(inside, joint, ends[1])
-    clipped = float(np.abs(torque - inside).max())
-    torque[:] = inside
     return clipped
 
 

@@ -236,3 +236,14 @@ def triangularise_pivoted(T: Array, tau: Array, order: Indices, tolerance: float
             order[k], order[pivot] = order[pivot], order[k]
         triangularise(T, k, k + 1, tau)
     return min(n, m)
+
+
+@compiled("void(float64[:, :], float64[:, ::1], float64[:, ::1])")
+def add_product(A: Array, X: Array, out: Array) -> None:
+    """``out ← out + A X``, skipping the zeros of A: limits on joints have one entry a row, mass matrices few."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            value = A[i, j]
+            if value != 0.0:
+                for k in range(X.shape[1]):
+                    out[i, k] += value * X[j, k]

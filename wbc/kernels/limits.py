@@ -1,0 +1,115 @@
+"""Limits, compiled: their rows on what the strict levels leave free, and torques put inside their bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wbc.checks import Array
+from wbc.kernels.compiled import compiled
+from wbc.kernels.linear_algebra import Indices, add_product, directions, triangularise
+
+SURELY = 1e-6  # relative: QR alone decides the rank only where it is beyond doubt
+
+
+@compiled("boolean(float64[:, ::1], int64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+def eliminate(J: Array, base: Indices, present: Indices, scale: Array, to_force: Array, internal: Array) -> bool:
+    """``R^-½ B̃⁺`` (nf, nb) and ``R^-½ N`` (nf, n_λ) of contact forces; False where the rank is not beyond doubt.
+
+    With B̃ᵀ = Q [R; 0] of the base rows of Jᵀ, scaled by R^-½: B̃⁺ = Q₁ R⁻ᵀ and N = Q₂.
+
+    Args:
+        J: contact Jacobian (nf, nv); base: coordinates without a motor (nb,).
+        present: which forces there are (k,); scale: R^-½ (nf,).
+        to_force, internal: results; rows of absent forces stay as they are.
+    """
+    k, nb = len(present), len(base)
+    if k < nb:
+        return False
+    T, tau = np.empty((k, nb)), np.empty(nb)
+    for i in range(k):
+        for j in range(nb):
+            T[i, j] = J[present[i], base[j]] * scale[present[i]]
+    triangularise(T, 0, nb, tau)
+    largest, smallest = 0.0, math.inf
+    for j in range(nb):
+        largest, smallest = max(largest, abs(T[j, j])), min(smallest, abs(T[j, j]))
+    if not smallest > SURELY * largest:
+        return False
+    Q = directions(T, nb, tau, 0)
+    for i in range(k):
+        row = present[i]
+        for j in range(nb - 1, -1, -1):  # x Rᵀ = a row of Q₁, scaled, from the last column on
+            total = Q[i, j] * scale[row]
+            for m in range(j + 1, nb):
+                total -= T[j, m] * to_force[row, m]
+            to_force[row, j] = total / T[j, j]
+        for j in range(k - nb):
+            internal[row, j] = Q[i, nb + j] * scale[row]
+    return True
+
+
+@compiled(
+    "void(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], "
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def rows_on_free(
+    M: Array, J: Array, G: Array, G_wrench: Array, G_torque: Array, actuated: Indices, base: Indices, V: Array,
+    to_force: Array, internal: Array, F: Array, rows: Array,
+) -> None:  # fmt: skip
+    """Inequality rows on (u, λ) where v̇ moves by V u and f by F u + N λ, F = B̃⁺ M_b V; F and rows are results.
+
+    Accelerations feel ``G V``, wrenches ``G_f (F, N)``, torques ``G_τ S (M V − Jᵀ F, −Jᵀ N)``.
+    """
+    n_u, p = V.shape[1], internal.shape[1]
+    nf, nu = len(J), len(actuated)
+    n_acc, n_cone = len(G), len(G_wrench)
+    MV = np.zeros((len(M), n_u))
+    add_product(M, V, MV)
+    F[:] = 0.0
+    for i in range(nf):
+        for j in range(len(base)):
+            value = to_force[i, j]
+            for k in range(n_u):
+                F[i, k] += value * MV[base[j], k]
+    both = np.empty((nf, n_u + p))
+    both[:, :n_u] = F
+    both[:, n_u:] = internal
+    torque = np.zeros((nu, n_u + p))
+    for i in range(nu):
+        for k in range(n_u):
+            torque[i, k] = MV[actuated[i], k]
+        for j in range(nf):
+            value = J[j, actuated[i]]
+            if value != 0.0:
+                for k in range(n_u + p):
+                    torque[i, k] -= value * both[j, k]
+    rows[:] = 0.0
+    for i in range(n_acc):
+        for j in range(len(V)):
+            value = G[i, j]
+            if value != 0.0:
+                for k in range(n_u):
+                    rows[i, k] += value * V[j, k]
+    add_product(G_wrench, both, rows[n_acc : n_acc + n_cone])
+    add_product(G_torque, torque, rows[n_acc + n_cone :])
+
+
+@compiled("float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1])")
+def clip_torques(G_torque: Array, offset: Array, lower: Array, upper: Array, torque: Array) -> float:
+    """Put torques inside the bounds of rows that speak of one torque alone; returns the largest change."""
+    changed = 0.0
+    for i in range(len(G_torque)):
+        joint, entries = 0, 0
+        for j in range(len(torque)):
+            if G_torque[i, j] != 0.0:
+                joint, entries = j, entries + 1
+        if entries != 1:
+            continue
+        factor = G_torque[i, joint]
+        first, second = (lower[i] - offset[i]) / factor, (upper[i] - offset[i]) / factor
+        inside = min(max(torque[joint], min(first, second)), max(first, second))
+        changed = max(changed, abs(inside - torque[joint]))
+        torque[joint] = inside
+    return changed
