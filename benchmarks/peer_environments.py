@@ -25,9 +25,6 @@ class PeerSpec:
 
 
 PLACO = PeerSpec("placo", ("placo==0.10.2",), "placo_worker.py")  # needs pin 3.8, hence an environment of its own
-TSID = PeerSpec("tsid", (), "tsid_worker.py")  # only in an interpreter that is named
-PINK = PeerSpec("pink", ("pin-pink==4.4.0", "daqp"), "pink_worker.py", same_work=False)
-MINK = PeerSpec("mink", ("mink==1.3.0", "daqp"), "mink_worker.py", same_work=False)
 ON_DEMAND = (PLACO,)
 
 

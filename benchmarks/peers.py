@@ -17,7 +17,7 @@ from rich.table import Table
 
 from wbc.benchmarks.interleave import Runner, Times, interleave
 from wbc.benchmarks.machine import machine, quiet, versions
-from wbc.benchmarks.peer_environments import ON_DEMAND, TSID, PeerSpec, interpreter
+from wbc.benchmarks.peer_environments import ON_DEMAND, PeerSpec, interpreter
 from wbc.benchmarks.peer_process import WORKERS, PeerError, PeerProcess
 from wbc.benchmarks.peer_scene import Case, Scene, follow, scene
 from wbc.benchmarks.table import markdown_lines, replace_section, write_json
@@ -39,12 +39,11 @@ SAME = 1e-6  # m/s², rad/s²: accelerations that differ by less are those of th
 NOTE = (
     "A tick: from the state that is set to the torque; setting states and targets is in nobody's time. The same robots "
     "(joints, inertias and limits from one file), tasks, gains, weights, contacts, torque limits and states; every "
-    "peer in a process of its own, in turn with wbc in blocks of the motion. p50 and own p99 in µs (own: every tick by "
+    "peer in a process of its own, in turn with wbc in blocks of the motion. p50 and p99 in µs (the latter of every tick by "
     "the median of its repeats); p50 / and p99 /: wbc over the peer, the first from medians of the same block. Δv̇: "
     "largest difference of an acceleration in a tick (m/s², rad/s²), median and maximum over the ticks that both solve "
     "and in which no yaw friction row is active, which PlaCo's soles do not have; what is left comes from the "
-    "regularisation of both sides, 1e-7 of what posture weighs here. Peers marked * solve another problem, velocities "
-    "without dynamics, and are listed for scale."
+    "regularisation of both sides, 1e-7 of what posture weighs here."
 )
 
 
@@ -96,7 +95,6 @@ def run(
     readme: str | Path | None = None,
     robots: Sequence[str] | None = None,
     cases: Sequence[Case] = CASES,
-    tsid: str | Path | None = None,
     peers: Sequence[Peer] | None = None,
     console: Console | None = None,
     progress: bool = True,
@@ -110,8 +108,7 @@ def run(
         readme: Markdown file whose section between ``<!-- bench peers -->`` and its end is replaced.
         robots: names out of ``ROBOTS``; ``None`` for all.
         cases: ``"idle"``, ``"active"``.
-        tsid: a Python that can import tsid and pinocchio; TSID is left out where none is named.
-        peers: who; by default PlaCo, Pink and mink, in environments that are made on demand, and TSID.
+        peers: who; by default PlaCo, in an environment that is made on demand.
         console: where the progress bar and the names of what is left out go.
         progress: whether there is a bar.
 
@@ -129,8 +126,6 @@ def run(
     left_out: list[str] = []
     if peers is None:
         peers = _usual(out, left_out)
-    if tsid is not None:
-        peers = [*peers, Peer(TSID.name, Path(tsid), WORKERS / TSID.worker)]
     rows: list[Row] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, console=out, transient=True, auto_refresh=False, disable=not progress)
@@ -294,15 +289,17 @@ def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
 def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
     """Print the results."""
     title = "wbc and its peers: one tick [µs], ratios wbc over peer"
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
     for i, name in enumerate(HEADER):
-        table.add_column(name, justify="left" if i < 3 else "right", no_wrap=i < 3 or i > 6)
+        table.add_column(name.replace(" ", "\n"), justify="left" if i < 3 else "right", no_wrap=True)
     for line in _cells(rows):
         table.add_row(*line)
     (Console() if console is None else console).print(table)
 
 
-HEADER = ("robot", "case", "peer", "wbc p50", "own p99", "peer p50", "own p99", "p50 /", "p99 /", "Δv̇", "max")
+HEADER = ("robot", "case", "peer", "wbc p50", "p99", "peer p50", "p99", "p50 /", "p99 /", "Δv̇", "max")
 
 
 def _cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -279,22 +279,19 @@ def bench_tick(
 def bench_peers(
     quick: Annotated[bool, typer.Option(help="Few ticks, to see that it works.")] = False,
     robot: Annotated[list[str] | None, typer.Option(help="panda, anymal_c or talos; may be repeated.")] = None,
-    tsid: Annotated[
-        Path | None, typer.Option(help="A Python that can import tsid; left out where none is named.")
-    ] = None,
     json: Annotated[Path | None, typer.Option(help="Write machine, versions and rows here.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the table here.")] = None,
     readme: Annotated[Path | None, typer.Option(help="Replace the section 'bench peers' of this file.")] = None,
     check: Annotated[bool, typer.Option(help="Exit status 1 where a promised ratio is missed.")] = False,
 ) -> None:
-    """The same ticks by PlaCo, TSID and others, each in its own environment, which is made when it is not there.
+    """The same ticks by wbc and by PlaCo, in an environment of its own, which is made when it is not there.
 
     Example: [bold]wbc bench peers --robot talos --check[/]
     """
     from wbc.benchmarks import peers
 
     console = Console()
-    rows = peers.run(quick=quick, json=json, markdown=markdown, readme=readme, robots=robot, tsid=tsid)
+    rows = peers.run(quick=quick, json=json, markdown=markdown, readme=readme, robots=robot)
     peers.print_table(rows, console)
     if check:
         _judge(peers.missed(rows), console)
