@@ -39,8 +39,8 @@ SAME = 1e-6  # m/s², rad/s²: accelerations that differ by less are those of th
 NOTE = (
     "A tick: from the state that is set to the torque; setting states and targets is in nobody's time. The same robots "
     "(joints, inertias and limits from one file), tasks, gains, weights, contacts, torque limits and states; every "
-    "peer in a process of its own, in turn with wbc in blocks of the motion. p50 and p99 in µs (the latter of every tick by "
-    "the median of its repeats); p50 / and p99 /: wbc over the peer, the first from medians of the same block. Δv̇: "
+    "peer in a process of its own, in turn with wbc in blocks of the motion. p50 and p99 in µs (p99 of every tick's "
+    "median over its repeats); p50 / and p99 /: wbc over the peer, the first from medians of the same block. Δv̇: "
     "largest difference of an acceleration in a tick (m/s², rad/s²), median and maximum over the ticks that both solve "
     "and in which no yaw friction row is active, which PlaCo's soles do not have; what is left comes from the "
     "regularisation of both sides, 1e-7 of what posture weighs here."
