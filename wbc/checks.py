@@ -40,6 +40,11 @@ def array(value: Any, name: str, shape: tuple[int, ...]) -> Array:
 
 def vector(value: Any, name: str, length: int | None = None) -> Array:
     """Copy ``value`` to a finite float64 vector, of ``length`` entries where that is given."""
+    return finite(vector_of_any(value, name, length), name)
+
+
+def vector_of_any(value: Any, name: str, length: int | None = None) -> Array:
+    """Copy ``value`` to a float64 vector that may hold NaN and inf."""
     try:
         result = _numbers(value)
     except (TypeError, ValueError) as error:
@@ -48,7 +53,7 @@ def vector(value: Any, name: str, length: int | None = None) -> Array:
         raise InputError(f"{name} has shape {result.shape}, expected a vector (one dimension)")
     if length is not None and result.shape[0] != length:
         raise InputError(f"{name} has length {result.shape[0]}, expected {length}")
-    return finite(result, name)
+    return result
 
 
 def finite(value: Array, name: str) -> Array:
@@ -78,6 +83,13 @@ def scalar(value: Any, name: str, *, lower: float = -math.inf, upper: float = ma
         limits = [f"{above} {lower:g}"] * (lower > -math.inf) + [f"at most {upper:g}"] * (upper < math.inf)
         raise InputError(f"{name} is {result:g}, expected {' and '.join(limits)}")
     return result
+
+
+def count(value: Any, name: str) -> int:
+    """A whole number, zero or more."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise InputError(f"{name}: expected a whole number, zero or more, got {value!r}")
+    return int(value)
 
 
 def flag(value: Any, name: str) -> bool:

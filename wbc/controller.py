@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,19 +18,21 @@ from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
 from wbc.errors import InputError, StackError
-from wbc.fallback import gravity_compensation
+from wbc.fallback import LEFT_OUT, STOP, Fallback, bad_entry
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
 from wbc.problem import Problem
 from wbc.report import Report
 from wbc.robot import Robot
-from wbc.solvers import make_solver
+from wbc.solvers import Solver, make_solver
+from wbc.solvers.guarded import GRACE, Guarded
 from wbc.stack import Stack
 from wbc.state import State
 from wbc.terms import Terms
 
 METHODS = ("auto", "closed_form", "qp")
 GRAVITY = ("included", "excluded")
+ON_BAD_STATE = ("raise", "fallback")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +73,14 @@ class Controller:
             ``"contact motion"`` and ``"minimum force"``, alone or in tuples that share a rank. Contact motion, then
             minimum forces and limits where left out; what is not named yields after all that is. Cones and torque
             limits never yield.
+        deadline: time a tick may take [s]. A later command is still used, and flagged ``report.deadline_missed``; a
+            solver whose own calls took longer is left out for the next 100 ticks, and gets no further call after three
+            deadlines. No bound on time where left out.
+        most_stale: for how many ticks the last good command is held when no solver answers, before gravity compensation
+            with damping takes over; 0 to brake at once. See :mod:`wbc.fallback`.
+        on_bad_state: what a NaN, an inf or a quaternion without unit norm in the state does: ``"raise"`` an error that
+            names the entry, or ``"fallback"``: the last good command is held, then gravity compensation at the last
+            good state (at home, where there was none). Make such states with :meth:`State.unchecked`.
         black_box: folder where the last 200 ticks are written when one of them ends in a fallback, to
             ``wbc explain``; see :mod:`wbc.black_box`.
 
@@ -91,6 +102,9 @@ class Controller:
         metric: Any = "inertia",
         gravity: str = "included",
         ladder: Any = None,
+        deadline: float | None = None,
+        most_stale: int = 10,
+        on_bad_state: str = "raise",
         black_box: str | Path | None = None,
     ) -> None:
         if not isinstance(robot, Robot):
@@ -103,8 +117,16 @@ class Controller:
         self.method: Any = checks.choice(method, METHODS, "method")
         self.gravity = checks.choice(gravity, GRAVITY, "gravity")
         self.metric = _metric(metric, robot.nv)
-        self._solver = make_solver(solver)
-        self._backup = make_solver("nnls" if self._solver.name == "daqp" else "daqp")
+        self.deadline = None if deadline is None else checks.scalar(deadline, "deadline", lower=0.0, strict=True)
+        self.on_bad_state = checks.choice(on_bad_state, ON_BAD_STATE, "on_bad_state")
+        self._fallback = Fallback(checks.count(most_stale, "most_stale"))
+        time_cap = None if self.deadline is None else GRACE * self.deadline
+        self._solver = make_solver(solver, time_cap)
+        # another kind of solver, so that what one stumbles over need not be what stops the other
+        self._backup = make_solver("nnls" if self._solver.name == "daqp" else "daqp", time_cap)
+        self._guard = Guarded(self.deadline)
+        self._ticks = 0
+        self._back_at = [0, 0]  # the tick at which each solver is asked again
         trial = Terms(robot, self.dt)
         trial.update(State(robot.home, np.zeros(robot.nv)))
         self._assembler = Assembler(robot, stack, trial, ladder)
@@ -140,6 +162,16 @@ class Controller:
         """Name of the solver."""
         return self._solver.name
 
+    @property
+    def failures(self) -> int:
+        """Consecutive ticks without a usable solution, up to the last one; the first good tick sets it to zero."""
+        return self._fallback.failures
+
+    @property
+    def most_stale(self) -> int:
+        """For how many ticks the last good command is held."""
+        return self._fallback.most_stale
+
     def tick(self, state: State) -> Command:
         """One control tick.
 
@@ -147,32 +179,70 @@ class Controller:
             state: measured configuration and velocity.
 
         Returns:
-            A finite command, inside the torque limits where the stack has them; a hard problem never raises.
+            A finite command, inside the torque limits where the stack has them; a hard problem never raises. Whatever
+            goes wrong in a solver is answered in this order: the second solver, the last good command held for
+            ``most_stale`` ticks, gravity compensation with damping.
 
         Raises:
-            InputError: the state does not fit the robot.
+            InputError: the state does not fit the robot, or is not finite (see ``on_bad_state``).
+            Exception: what a task of the user's own raises: that is a mistake in a program, and is not hidden.
         """
         started = time.perf_counter_ns()
+        self._ticks += 1
         terms = self._terms
-        terms.update(state)
+        try:
+            terms.update(state)
+        except InputError as error:
+            return self._without_state(state, error, started)
         self._clock.see(terms)
         self._activation.step(terms, self._last_forces)
         problem = self._assembler.assemble(terms, self._activation)
         solution, trouble, share = self._solve_present(problem)
         if solution is None:
-            torque, vdot = gravity_compensation(terms)
-        else:
-            torque, vdot = solution.torque, solution.vdot
+            return self._rescued(trouble, started)
+        torque, vdot = solution.torque, solution.vdot
+        self._fallback.good(torque, solution.f)
         moment = Moment(state.q.copy(), state.v.copy(), torque, vdot, share)
         report = Report(problem, solution, self._circumstances, moment, trouble, started)
+        self._last_forces = solution.f
+        return self._sent(report)
+
+    def _sent(self, report: Report) -> Command:
+        """The command of a report; what a tick ends with."""
+        if self.deadline is not None and report.time_us > 1e6 * self.deadline:
+            report.deadline_missed = True
         if self.black_box is not None:
             self.black_box.see(report)
+        torque = report.moment.torque
         if self.gravity == "excluded":
-            torque = torque - terms.gravity()[self.robot.actuated]
-        self._last_forces = None if solution is None else solution.f
+            torque = torque - self._terms.gravity()[self.robot.actuated]
         # copies: what a user does to a command must not reach the report, which is computed when it is read
-        self._last = Command(torque.copy(), vdot.copy(), report)
+        self._last = Command(torque.copy(), report.vdot.copy(), report)
         return self._last
+
+    def _rescued(self, trouble: str, started: int, *, moving: bool = True) -> Command:
+        """The command of a tick without a solution, at the last good state."""
+        terms, problem = self._terms, self._assembler.problem
+        rescue = self._fallback.rescue(terms, problem, moving=moving)
+        self._last_forces = None
+        moment = Moment(terms.q.copy(), terms.v.copy(), rescue.torque, rescue.vdot)
+        report = Report(problem, None, self._circumstances, moment, trouble, started)
+        report.stale_ticks, report.failures, report.forces = rescue.stale_ticks, self.failures, rescue.f
+        if not rescue.stale_ticks and self.failures > self.most_stale > 0:
+            report.trouble += f"; {self.failures} ticks in a row without a solution: {STOP}"
+        return self._sent(report)
+
+    def _without_state(self, state: State, error: InputError, started: int) -> Command:
+        """What a refused state leads to: an error that names the entry and its joint, or a command without it."""
+        fits = isinstance(state, State) and len(state.q) == self.robot.nq and len(state.v) == self.robot.nv
+        words = (bad_entry(self.robot, state) if fits else "") or str(error)
+        if not fits or self.on_bad_state == "raise":
+            raise InputError(words) from None
+        if not self._terms.has_state:
+            self._terms.update(State(self.robot.home, np.zeros(self.robot.nv)))
+        self._solver.reset()
+        self._backup.reset()
+        return self._rescued(f"state: {words}", started, moving=False)
 
     def errors(self) -> dict[str, Array]:
         """Error (reference minus measured) of each motion task at the last tick, all rows [m, rad]."""
@@ -198,6 +268,8 @@ class Controller:
         self._clock = ClockCheck(self.dt)
         self._activation = Activation(self.stack, self._assembler.layout, self.dt, self.robot.weight)
         self._last = self._last_forces = None
+        self._fallback = Fallback(self.most_stale)
+        self._ticks, self._back_at = 0, [0, 0]
         if self.black_box is not None:
             self.black_box.forget()
 
@@ -225,17 +297,47 @@ class Controller:
 
     def _solve(self, problem: Any) -> tuple[hierarchy.Solution | None, str]:
         """The solution, or the reason in words why there is none."""
-        trouble = ""
-        for solver in (self._solver, self._backup):
+        troubles: list[str] = []
+        guard = self._guard
+        for slot, solver in self._asked():
+            guard.begin(solver)
             try:
-                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, solver)
-                if np.isfinite(solution.torque.sum()):
-                    return solution, trouble
-                trouble = f"{solver.name}: the torque is not finite"
-            except (hierarchy.InfeasibleError, hierarchy.SolverFailedError, np.linalg.LinAlgError) as error:
-                trouble = f"{solver.name}: {error or 'no point satisfies the limits'}"
+                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, guard)
+                if math.isfinite(np.vdot(solution.torque, solution.torque)):
+                    self._note_time(slot, guard)
+                    if slot and not troubles and solution.solver:
+                        troubles.append(f"{self._solver.name}: left out, since it overran the deadline")
+                    return solution, "; ".join(troubles)
+                words = f"{solver.name}: the torque is not finite"
+            except Exception as error:  # no task's own code runs here: whatever it is, the robot needs a torque
+                words = _words(solver.name, error)
+            if guard.said and guard.said not in words:
+                words += f" (it began with {guard.said})"
+            troubles.append(words)
+            self._note_time(slot, guard)
             solver.reset()  # whatever it kept may be what failed
-        return None, trouble
+        return None, "; ".join(troubles)
+
+    def _asked(self) -> list[tuple[int, Solver]]:
+        """The solvers to ask in turn, without those that overran; always one, and the one that is back first."""
+        both = [(0, self._solver), (1, self._backup)]
+        if self.deadline is None:
+            return both
+        at = self._back_at
+        return [one for one in both if at[one[0]] <= self._ticks] or [both[0] if at[0] <= at[1] else both[1]]
+
+    def _note_time(self, slot: int, guard: Guarded) -> None:
+        """Leave a solver out for the next ticks where its own calls took longer than a tick may."""
+        if self.deadline is not None and guard.spent_ns > 1e9 * self.deadline:
+            self._back_at[slot] = self._ticks + LEFT_OUT + 1
+
+
+def _words(name: str, error: Exception) -> str:
+    if isinstance(error, hierarchy.InfeasibleError | hierarchy.SolverFailedError | np.linalg.LinAlgError):
+        text = str(error) or "no point satisfies the limits"
+    else:
+        text = f"{type(error).__name__}: {error}"
+    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def _metric(metric: Any, nv: int) -> Any:

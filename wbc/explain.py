@@ -27,7 +27,14 @@ def sentences(report: Report) -> list[str]:
 
 def _status(report: Report) -> str:
     if report.solution is None:
-        return f"FALLBACK: no solver answer could be used ({report.trouble}); the robot brakes and holds itself up."
+        what = (
+            "the state could not be used" if report.trouble.startswith("state: ") else "no solver answer could be used"
+        )
+        if report.stale_ticks:
+            done = f"the last good command, {report.stale_ticks} ticks old, is held"
+        else:
+            done = "the robot brakes and holds itself up"
+        return f"FALLBACK: {what} ({report.trouble}); {done}."
     how = {
         "closed form": "in closed form, no limit is active",
         "qp": f"as one QP by {report.solver}",
@@ -36,7 +43,8 @@ def _status(report: Report) -> str:
     trouble = f" after {report.trouble}" if report.trouble else ""
     if report.moment.share < 1.0:
         trouble += f", mixed with other solutions while a part comes or goes ({report.moment.share:.0%} of it)"
-    return f"{report.status.name}: solved {how}{trouble} in {report.time_us:.0f} us."
+    late = ", later than its deadline" if report.deadline_missed else ""
+    return f"{report.status.name}: solved {how}{trouble} in {report.time_us:.0f} us{late}."
 
 
 def _relaxed(report: Report, blamed: dict[str, Blame]) -> list[str]:

@@ -28,7 +28,14 @@ from wbc.solvers import make_solver
 
 FORMAT, BLACK_BOX = "wbc tick 1", "wbc black box 1"
 STACKED = ("q", "v", "torque", "vdot", "share", "time_us", "started_ns")  # what a black box keeps of every tick
-PLAIN = ("trouble", "time_us", "deadline_missed", "stale_ticks")  # what a report says besides its parts
+PLAIN = (
+    "trouble",
+    "time_us",
+    "deadline_missed",
+    "stale_ticks",
+    "failures",
+    "forces",
+)  # what a report says besides its parts
 NOT_A_TICK = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error)
 
 

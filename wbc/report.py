@@ -34,10 +34,14 @@ class Report:
         time_us: time the tick took [µs].
         deadline_missed: whether the tick came late.
         stale_ticks: age of the command where an old one had to do.
+        failures: consecutive ticks without a solution, this one included.
+        forces: contact forces (nf,) that a fallback counts on; ``None`` where there is a solution.
     """
 
     deadline_missed = False
     stale_ticks = 0
+    failures = 0
+    forces: Array | None = None
 
     def __init__(
         self,
@@ -142,9 +146,7 @@ class Report:
         """Contact name -> force, or force and moment, that the ground applies; world axes, at the frame's origin."""
         p, found = self.problem, {}
         for part, axes in zip(self._layout.contacts, p.axes, strict=True):
-            local = (
-                np.zeros(part.stop - part.start) if self.solution is None else self.solution.f[part.start : part.stop]
-            )
+            local = self.contact_forces[part.start : part.stop]
             along = axes[:, : len(local)]  # an axle has one force, along the first of its axes
             found[part.name] = (local.reshape(-1, along.shape[1]) @ along.T).ravel()
         return found
@@ -186,8 +188,10 @@ class Report:
 
     @cached_property
     def contact_forces(self) -> Array:
-        """Contact forces (nf,) of the command, in the axes of their surfaces; zero in a fallback."""
-        return np.zeros(self._layout.nf) if self.solution is None else self.solution.f
+        """Contact forces (nf,) of the command, in the axes of their surfaces."""
+        if self.solution is not None:
+            return self.solution.f
+        return np.zeros(self._layout.nf) if self.forces is None else self.forces
 
     @cached_property
     def limit_values(self) -> Array:

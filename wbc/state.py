@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from wbc import checks
 from wbc.checks import Array
@@ -29,3 +30,17 @@ class State:
     def __post_init__(self) -> None:
         object.__setattr__(self, "q", checks.vector(self.q, "q"))
         object.__setattr__(self, "v", checks.vector(self.v, "v"))
+
+    @classmethod
+    def unchecked(cls, q: Any, v: Any) -> State:
+        """A state as a sensor gave it, which may hold NaN and inf: for ``Controller(on_bad_state="fallback")``.
+
+        The controller looks at it when it ticks.
+
+        Raises:
+            InputError: an argument is not a vector of numbers.
+        """
+        state = object.__new__(cls)
+        object.__setattr__(state, "q", checks.vector_of_any(q, "q"))
+        object.__setattr__(state, "v", checks.vector_of_any(v, "v"))
+        return state

@@ -219,6 +219,11 @@ class Terms:
         if not self._fresh:
             raise InputError("the terms have no state yet: call update(State(q, v)) first")
 
+    @property
+    def has_state(self) -> bool:
+        """Whether a state has been given yet."""
+        return self._fresh
+
     def release(self, *, task: str | None = None) -> None:
         """Forget what one task holds, or every task, so that the next tick captures it anew."""
         for key in [key for key in self._held if task is None or key[0] == task]:

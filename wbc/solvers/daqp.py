@@ -8,12 +8,12 @@ import daqp
 import numpy as np
 
 from wbc.checks import Array
-from wbc.solvers.qp import QP, Answer, answer
+from wbc.solvers.qp import QP, TIME_CAP, Answer, answer
 
 # eps_prox = 0 and a tight primal tolerance: the defaults regularise silently and accept rows that are 1e-6 outside
 # sing_tol: with its default of 1e-11 a feasible level (demand of 700 m/s², PROXIMAL 1e-6) was called infeasible
 SETTINGS = {
-    "eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12, "sing_tol": 1e-13, "iter_limit": 1000, "time_limit": 0.0,
+    "eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12, "sing_tol": 1e-13, "iter_limit": 1000,
 }  # fmt: skip
 UNBOUNDED = 1e30  # daqp's infinity
 EQUALITY = 5
@@ -21,11 +21,16 @@ MOST_MODELS = 32  # sizes change with rank and with the limits that are finite; 
 
 
 class Daqp:
-    """One persistent ``daqp.Model`` for each recurring problem; it starts from the last active set."""
+    """One persistent ``daqp.Model`` for each recurring problem; it starts from the last active set.
+
+    Args:
+        time_cap: time that one call may take [s].
+    """
 
     name = "daqp"
 
-    def __init__(self) -> None:
+    def __init__(self, time_cap: float = TIME_CAP) -> None:
+        self._settings = {**SETTINGS, "time_limit": time_cap}
         self._models: dict[tuple[str, int, int], tuple[Any, bytes]] = {}
 
     def solve(self, qp: QP) -> Answer:
@@ -46,7 +51,7 @@ class Daqp:
         if len(self._models) >= MOST_MODELS:
             self._models.clear()
         model = daqp.Model()
-        model.settings = SETTINGS
+        model.settings = self._settings
         flag, _ = model.setup(*data, sense)
         if flag < 0:
             return answer(None, None, "infeasible" if flag == -1 else "failed", 0, f"daqp setup: exit flag {flag}")

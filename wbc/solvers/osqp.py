@@ -8,7 +8,7 @@ import numpy as np
 import osqp
 from scipy import sparse
 
-from wbc.solvers.qp import QP, Answer, answer
+from wbc.solvers.qp import QP, TIME_CAP, Answer, answer
 
 ACCURACY = 1e-9
 MOST_ITERATIONS = 20000
@@ -20,11 +20,15 @@ class Osqp:
 
     The pattern handed over is full, so that an entry that becomes zero, or stops to be, never changes it: an update
     with another pattern would print an error and silently keep the old matrix.
+
+    Args:
+        time_cap: time that one call may take [s].
     """
 
     name = "osqp"
 
-    def __init__(self) -> None:
+    def __init__(self, time_cap: float = TIME_CAP) -> None:
+        self._time_cap = time_cap
         self._workspaces: dict[tuple[str, int, int], Any] = {}
 
     def solve(self, qp: QP) -> Answer:
@@ -43,7 +47,7 @@ class Osqp:
             workspace.setup(
                 P, qp.f, A, qp.lower, qp.upper, verbose=False, eps_abs=ACCURACY, eps_rel=ACCURACY,
                 eps_prim_inf=1e-10, eps_dual_inf=1e-10, max_iter=MOST_ITERATIONS, warm_starting=True, polishing=False,
-                adaptive_rho=True, scaling=0,
+                adaptive_rho=True, scaling=0, time_limit=self._time_cap,
             )  # fmt: skip
         else:
             workspace.update(q=qp.f, l=qp.lower, u=qp.upper, Px=upper_triangle, Ax=qp.G.T.ravel())

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from wbc.checks import Array
 
+TIME_CAP = 1.0  # s for one call where nobody asked for less; no answer so late is worth waiting for
+
 
 @dataclass(slots=True, eq=False)
 class QP:

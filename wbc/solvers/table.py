@@ -7,13 +7,14 @@ from typing import Any
 
 from wbc import checks
 from wbc.errors import NotInstalledError
-from wbc.solvers.qp import Solver
+from wbc.solvers.qp import TIME_CAP, Solver
 
 NATIVE = {
     "daqp": ("wbc.solvers.daqp", "Daqp"),
     "proxqp": ("wbc.solvers.proxqp", "Proxqp"),
     "osqp": ("wbc.solvers.osqp", "Osqp"),
 }
+TIMED = ("daqp", "osqp")  # adapters that take a cap on the time of one call; proxqp and nnls have none to set
 SPARE = {"nnls": ("wbc.solvers.least_distance", "LeastDistance")}  # asked where another one fails; too slow to compare
 IN_THE_EXTRA = ("quadprog", "piqp", "clarabel")
 KNOWN_TO_QPSOLVERS = (
@@ -30,8 +31,12 @@ def installed() -> tuple[str, ...]:
     return (*NATIVE, *sorted(others))
 
 
-def make_solver(name: Any) -> Solver:
+def make_solver(name: Any, time_cap: float | None = None) -> Solver:
     """A new solver by name.
+
+    Args:
+        name: of the solver.
+        time_cap: time that one call may take [s], for the solvers that can be told; 1 s where left out.
 
     Raises:
         UnknownNameError: nobody knows a solver of this name.
@@ -42,11 +47,12 @@ def make_solver(name: Any) -> Solver:
     checks.choice(name, sorted({*NATIVE, *SPARE, *KNOWN_TO_QPSOLVERS, *qpsolvers.available_solvers}), "solver")
     if name in NATIVE or name in SPARE:
         module, kind = {**NATIVE, **SPARE}[name]
-        solver: Solver = getattr(importlib.import_module(module), kind)()
+        make = getattr(importlib.import_module(module), kind)
+        solver: Solver = make(TIME_CAP if time_cap is None else time_cap) if name in TIMED else make()
         return solver
     if name not in qpsolvers.available_solvers:
         how = 'pip install "wbc[solvers]"' if name in IN_THE_EXTRA else f'pip install "qpsolvers[{name}]"'
         raise NotInstalledError(f"solver {name!r} is not installed: {how}; installed are {', '.join(installed())}")
     from wbc.solvers.through_qpsolvers import ThroughQpsolvers
 
-    return ThroughQpsolvers(name)
+    return ThroughQpsolvers(name, TIME_CAP if time_cap is None else time_cap)

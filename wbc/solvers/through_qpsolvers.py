@@ -10,7 +10,7 @@ import qpsolvers
 from qpsolvers.exceptions import QPError
 from scipy.sparse import csc_matrix
 
-from wbc.solvers.qp import QP, Answer, answer
+from wbc.solvers.qp import QP, TIME_CAP, Answer, answer
 
 # as tight as each goes; every call has a cap on iterations where the solver offers one
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -18,19 +18,28 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "piqp": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iter": 200, "check_duality_gap": False},
     "scs": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iters": 20000},
     "qpalm": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iter": 5000},
-    "highs": {"time_limit": 1.0},
+    "highs": {"time_limit": TIME_CAP},
     "ecos": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11, "max_iters": 200},
     "proxqp": {"eps_abs": 1e-10, "eps_rel": 0.0, "max_iter": 200},
     "osqp": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 20000},
     "daqp": {"primal_tol": 1e-10, "eps_prox": 0.0, "iter_limit": 1000},
 }
+TIME_LIMITS = {"highs": "time_limit", "clarabel": "time_limit", "scs": "time_limit_secs", "osqp": "time_limit"}
 
 
 class ThroughQpsolvers:
-    """A solver that qpsolvers knows by this name."""
+    """A solver that qpsolvers knows by this name.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        name: of the solver.
+        time_cap: time that one call may take [s], for solvers that have such a setting.
+    """
+
+    def __init__(self, name: str, time_cap: float = TIME_CAP) -> None:
         self.name = name
+        self._settings = dict(SETTINGS.get(name, {}))
+        if name in TIME_LIMITS:
+            self._settings[TIME_LIMITS[name]] = time_cap
 
     def solve(self, qp: QP) -> Answer:
         """Solve from scratch; one-sided rows without a real bound are dropped first."""
@@ -51,7 +60,7 @@ class ThroughQpsolvers:
         try:
             with warnings.catch_warnings():  # what a warning would say of the status stands in the answer
                 warnings.simplefilter("ignore")
-                solution = qpsolvers.solve_problem(problem, self.name, **SETTINGS.get(self.name, {}))
+                solution = qpsolvers.solve_problem(problem, self.name, **self._settings)
         except (QPError, ValueError, ArithmeticError, AssertionError, RuntimeError) as error:
             return answer(None, None, "failed", 0, f"{self.name}: {error}")
         if not solution.found or solution.x is None:
