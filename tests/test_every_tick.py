@@ -51,6 +51,7 @@ FAULTS: dict[str, Callable[[QP], Any]] = {
     "infeasible": lambda qp: Answer(np.zeros(0), np.zeros(0), "infeasible", 1, "mock: primal infeasible"),
     "out of iterations": lambda qp: Answer(np.zeros(0), np.zeros(0), "failed", 1, "mock: maximum iterations"),
 }
+MENDED = ("outside its bounds", "no optimum")
 
 
 class Faulty:
@@ -83,6 +84,12 @@ def humanoid(**arguments: Any) -> Controller:
     contacts = [robot.contact(foot, friction=0.6) for foot in robot.feet]
     stack = Stack(nominal=PostureTask("posture"), contacts=contacts, limits=[TorqueLimits()], soft=[(com, 100.0)])
     return Controller(robot, stack, **arguments)
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::wbc.errors.ControlWarning"),  # the same state again and again
+    pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning"),  # numbers that a faulty solver made up
+]
 
 
 def moving(robot: Robot) -> State:
@@ -126,9 +133,12 @@ def test_a_solver_that_fails_in_any_way_is_replaced_by_the_second_one(make: Any,
     assert command.report.status is not Status.FALLBACK, command.report.trouble
     assert is_safe(controller, command)
     assert np.abs(command.torque - expected).max() < 1e3 * EXACT * (1.0 + np.abs(expected).max())
-    assert command.report.solver == "nnls" and "mock" in command.report.trouble
-    assert "mock" in command.report.explain()
     assert controller.failures == 0
+    if command.report.solver == "mock":  # from a wrong point the exact solve on an active set may find the right one
+        assert fault in MENDED
+    else:
+        assert command.report.solver == "nnls" and "mock" in command.report.trouble
+        assert "mock" in command.report.explain()
 
 
 @pytest.mark.parametrize("fault", ["outside its bounds", "NaN as success", "None"])
@@ -137,10 +147,11 @@ def test_the_answer_to_the_whole_stack_as_one_qp_is_looked_at_too(fault: str) ->
     controller = replaced(arm(method="qp"), Faulty(FAULTS[fault]))
     command = controller.tick(S_A)
     assert np.abs(command.torque - arm().tick(S_A).torque).max() < 1e-6  # method "qp" is as exact as its solver
-    assert command.report.clipped < 1e-6 and "mock" in command.report.trouble
+    assert command.report.clipped < 1e-6
+    assert fault in MENDED or "mock" in command.report.trouble
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in MENDED])
 @on_both
 def test_where_every_solver_fails_the_command_is_safe_and_says_why(make: Any, fault: str) -> None:
     controller = make()
@@ -212,6 +223,8 @@ def test_three_failing_ticks_in_a_run_are_held_then_damped_and_counted(make: Any
             assert controller.failures == 0
             if k == failing[-1] + 1:
                 fresh = make()
+                fresh.tick(State(q, v))  # what tasks and contacts hold is what they saw at the first tick
+                fresh._solver.reset()
                 assert np.abs(command.torque - fresh.tick(state).torque).max() < 1e-6  # A17's own tolerance
             continue
         assert report.status is Status.FALLBACK and report.failures == controller.failures == age
@@ -265,7 +278,7 @@ def test_a_foot_in_the_air_carries_nothing_in_a_fallback() -> None:
     left, right = (contact.name for contact in controller.stack.contacts)
     state = State(robot.home, np.zeros(robot.nv))
     controller.tick(state)
-    controller.stack.deactivate(right)
+    controller.stack.deactivate(right, over=0.0)
     broken = Faulty(raising)
     command = replaced(controller, broken, broken).tick(state)
     assert not command.wrenches[right].any()
@@ -319,7 +332,7 @@ def test_a_solver_that_oversleeps_gives_a_late_command_and_is_left_out(make: Any
     assert np.abs(command.torque - expected).max() < 1e3 * EXACT * (1.0 + np.abs(expected).max())
     assert "deadline" in command.report.explain() or "no time left" in command.report.trouble
     calls = lazy.calls
-    assert calls <= 2  # no further call begins after three deadlines
+    assert calls <= 2  # no further call begins after ten deadlines
     # a busy machine may make the second solver late too, and the one that is back first is always asked
     controller._note_time = lambda slot, guard: None  # type: ignore[method-assign]
     for _ in range(LEFT_OUT if make is arm else 3):
@@ -362,7 +375,7 @@ def test_one_solve_has_a_bound_on_calls_and_on_time() -> None:
 
 @pytest.mark.parametrize("name", ["daqp", "osqp"])
 def test_solvers_that_can_be_told_stop_at_their_time_cap(name: str) -> None:
-    """A02: the cap is 1 s, and three deadlines where there is one; a cap of nothing stops at once."""
+    """A02: the cap is 1 s, and ten deadlines where there is one; a cap of nothing stops at once."""
     rng = np.random.default_rng(0)
     n, m = 60, 300
     G = rng.standard_normal((m, n))
@@ -370,6 +383,15 @@ def test_solvers_that_can_be_told_stop_at_their_time_cap(name: str) -> None:
     qp = QP(np.eye(n), 100.0 * rng.standard_normal(n), G, -np.ones(m), np.ones(m), "big")
     assert make_solver(name).solve(qp).solved
     assert make_solver(name, 1e-7).solve(qp).status == "failed"
+
+
+@pytest.mark.parametrize("solver", ["daqp", "proxqp", "osqp", "nnls"])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_problem_without_rows_that_bind_is_solved_by_every_solver(solver: str, rows: int) -> None:
+    """scipy's nnls ends the process on a matrix without columns."""
+    qp = QP(np.eye(2), np.array([1.0, -2.0]), np.ones((rows, 2)), np.full(rows, -9.0), np.full(rows, 9.0), "free")
+    answer = make_solver(solver).solve(qp)
+    assert answer.solved and np.abs(answer.x - (-1.0, 2.0)).max() < 1e-8  # osqp stops at 1e-9
 
 
 # --- crossed bounds -------------------------------------------------------------------------------------------
@@ -479,13 +501,14 @@ def test_a_state_of_another_robot_is_a_mistake_and_raises_always() -> None:
         arm(on_bad_state="fallback").tick(State(np.zeros(7), np.zeros(6)))
 
 
+@pytest.mark.parametrize("speed", [1e120, 1e200])
 @on_both
-def test_absurd_speeds_give_a_safe_command(make: Any) -> None:
-    """v = 1e200 is finite, and its centrifugal forces are not."""
+def test_absurd_speeds_give_a_safe_command(make: Any, speed: float) -> None:
+    """1e200 is finite, and its centrifugal forces are not."""
     controller = make()
     state = moving(controller.robot)
     with np.errstate(all="ignore"):
-        command = controller.tick(State(state.q, np.full(controller.robot.nv, 1e200)))
+        command = controller.tick(State(state.q, np.full(controller.robot.nv, speed)))
     assert command.report.status is Status.FALLBACK and is_safe(controller, command)
 
 

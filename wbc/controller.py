@@ -74,7 +74,7 @@ class Controller:
             minimum forces and limits where left out; what is not named yields after all that is. Cones and torque
             limits never yield.
         deadline: time a tick may take [s]. A later command is still used, and flagged ``report.deadline_missed``; a
-            solver whose own calls took longer is left out for the next 100 ticks, and gets no further call after three
+            solver whose own calls took longer is left out for the next 100 ticks, and gets no further call after ten
             deadlines. No bound on time where left out.
         most_stale: for how many ticks the last good command is held when no solver answers, before gravity compensation
             with damping takes over; 0 to brake at once. See :mod:`wbc.fallback`.
@@ -127,6 +127,7 @@ class Controller:
         self._guard = Guarded(self.deadline)
         self._ticks = 0
         self._back_at = [0, 0]  # the tick at which each solver is asked again
+        self._took_ns = [0, 0]  # what it took where it overran
         trial = Terms(robot, self.dt)
         trial.update(State(robot.home, np.zeros(robot.nv)))
         self._assembler = Assembler(robot, stack, trial, ladder)
@@ -319,17 +320,18 @@ class Controller:
         return None, "; ".join(troubles)
 
     def _asked(self) -> list[tuple[int, Solver]]:
-        """The solvers to ask in turn, without those that overran; always one, and the one that is back first."""
+        """The solvers to ask in turn, without those that overran; where both did, both, the quicker one first."""
         both = [(0, self._solver), (1, self._backup)]
         if self.deadline is None:
             return both
-        at = self._back_at
-        return [one for one in both if at[one[0]] <= self._ticks] or [both[0] if at[0] <= at[1] else both[1]]
+        asked = [one for one in both if self._back_at[one[0]] <= self._ticks]
+        return asked or sorted(both, key=lambda one: self._took_ns[one[0]])
 
     def _note_time(self, slot: int, guard: Guarded) -> None:
         """Leave a solver out for the next ticks where its own calls took longer than a tick may."""
         if self.deadline is not None and guard.spent_ns > 1e9 * self.deadline:
             self._back_at[slot] = self._ticks + LEFT_OUT + 1
+            self._took_ns[slot] = guard.spent_ns
 
 
 def _words(name: str, error: Exception) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from wbc.checks import Array
 from wbc.solvers.qp import QP, Answer, answer
 
 NO_DISTANCE = 1e-14  # the square of the smallest relative residual that tells a feasible problem from an infeasible one
@@ -36,8 +37,10 @@ def least_distance(qp: QP) -> Answer:
         L = np.linalg.cholesky(qp.H)
     except np.linalg.LinAlgError:
         return answer(None, None, "failed", 0, "nnls: H is not positive definite")
-    centre = -np.linalg.solve(qp.H, qp.f)
+    centre: Array = np.asarray(-np.linalg.solve(qp.H, qp.f), dtype=np.float64)
     above, below = np.isfinite(qp.upper), np.isfinite(qp.lower)
+    if not above.any() and not below.any():  # scipy's nnls ends the process on a matrix without columns
+        return answer(centre, np.zeros(len(qp.G)), "solved", 0, "nnls")
     value = qp.G @ centre
     rows = solve_triangular(L, qp.G.T, lower=True, check_finite=False).T
     E = np.vstack([-rows[above], rows[below]])
@@ -46,8 +49,11 @@ def least_distance(qp: QP) -> Answer:
     n = len(centre)
     target = np.zeros(n + 1)
     target[n] = 1.0
+    matrix = np.vstack([E.T, e / scale])
+    if not np.isfinite(matrix).all():  # products of numbers like 1e200 overflow
+        return answer(None, None, "failed", 0, "nnls: the problem's numbers are too large")
     try:
-        weights, _ = nnls(np.vstack([E.T, e / scale]), target, maxiter=20 * len(e) + 20)
+        weights, _ = nnls(matrix, target, maxiter=20 * len(e) + 20)
     except RuntimeError as error:
         return answer(None, None, "failed", 0, f"nnls: {error}")
     residual = np.append(E.T @ weights, e @ weights / scale) - target
