@@ -40,8 +40,9 @@ class Activation:
     its motion rows stay; then the rows are cross-faded out. It comes in the reverse order.
     """
 
-    def __init__(self, stack: Stack, layout: Layout, dt: float, weight: float) -> None:
-        self._stack, self._layout, self._dt, self._weight = stack, layout, dt, weight
+    def __init__(self, stack: Stack, layout: Layout, dt: float, weight: float, carried: float) -> None:
+        """``weight`` measures forces; ``carried`` is what contacts share of it: all, or nothing on a fixed base."""
+        self._stack, self._layout, self._dt, self._weight, self._carried = stack, layout, dt, weight, carried
         self._strict = {part.name: part for level in layout.levels for part in level}
         self._soft = {part.name: part for part in layout.soft}
         self._contacts = {part.name: part for part in layout.contacts}
@@ -111,7 +112,7 @@ class Activation:
             feet = [part for part in self._contacts.values() if self._size(part) >= 3]
             standing = [part for part in feet if problem.active[part.start]]
             for part in standing:
-                problem.f0[part.start + 2] = self._weight / len(standing)
+                problem.f0[part.start + 2] = self._carried / len(standing)
             problem.everything_on = False
             yield share
 

@@ -10,6 +10,7 @@ from scipy.linalg import lapack
 from wbc.activation import Activation
 from wbc.checks import Array
 from wbc.contact import ContactRows
+from wbc.joints import floats
 from wbc.laying_out import lay_out
 from wbc.layout import Part
 from wbc.problem import Problem
@@ -103,11 +104,12 @@ class Assembler:
         return p
 
     def _prepare_forces(self, robot: Robot) -> None:
-        """Cones are constant in the surface's axes; f₀ is an even split of the weight, R counts moments over 0.1 m."""
+        """Cones are constant in the surface's axes; f₀ splits a floating robot's weight; R: moments over 0.1 m."""
         p, layout = self.problem, self.layout
         p.root_weight_f[:] = 1.0
         p.active[:] = 1.0
         row, total = layout.n_acc, sum(contact.size >= 3 for contact in self.stack.contacts)
+        floating = floats(robot.model)
         for contact, part in self._contacts:
             where = slice(part.start, part.stop)
             cone, lower, upper = contact.bounded_cone()
@@ -116,7 +118,7 @@ class Assembler:
             p.lower[rows], p.upper[rows] = lower, upper
             row += len(cone)
             p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
-            if contact.size >= 3:  # an axle carries no weight
+            if contact.size >= 3 and floating:  # an axle carries no weight, and a fixed base needs no contact to
                 p.f0[part.start + 2] = robot.weight / total
         p.root_weight_f /= np.sqrt(robot.mass)  # only the conditioning depends on it
 

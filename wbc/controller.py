@@ -21,6 +21,7 @@ from wbc.errors import InputError, StackError
 from wbc.fallback import LEFT_OUT, STOP, Fallback, bad_entry
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
+from wbc.joints import floats
 from wbc.problem import Problem
 from wbc.report import Report
 from wbc.robot import Robot
@@ -153,7 +154,7 @@ class Controller:
             self.metric,
             self._sigma0,
         )
-        self._activation = Activation(stack, self._assembler.layout, self.dt, robot.weight)
+        self._activation = self._fresh_activation()
         self.black_box = None if black_box is None else BlackBox(black_box)
         self._last: Command | None = None
         self._last_forces: Array | None = None
@@ -267,12 +268,17 @@ class Controller:
         self._solver.reset()
         self._backup.reset()
         self._clock = ClockCheck(self.dt)
-        self._activation = Activation(self.stack, self._assembler.layout, self.dt, self.robot.weight)
+        self._activation = self._fresh_activation()
         self._last = self._last_forces = None
         self._fallback = Fallback(self.most_stale)
         self._ticks, self._back_at = 0, [0, 0]
         if self.black_box is not None:
             self.black_box.forget()
+
+    def _fresh_activation(self) -> Activation:
+        weight = self.robot.weight
+        carried = weight if floats(self.robot.model) else 0.0
+        return Activation(self.stack, self._assembler.layout, self.dt, weight, carried)
 
     def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str, float]:
         """Solve with and without every part that is fading, and mix.

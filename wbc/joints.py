@@ -29,6 +29,11 @@ def joint_names_of(model: Any) -> tuple[tuple[str, ...], list[int]]:
     return tuple(names), actuated
 
 
+def floats(model: Any) -> bool:
+    """Whether the robot's base is free in space, so that contacts carry its weight."""
+    return len(model.joints) > 1 and bool(model.joints[1].shortname() == "JointModelFreeFlyer")
+
+
 def without_motors(
     with_motors: Sequence[int], names: Sequence[str], passive: Iterable[str], label: str
 ) -> tuple[list[int], dict[str, float]]:
