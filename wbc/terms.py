@@ -10,35 +10,9 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
+from wbc.frames import FrameTable, FrameTerms
 from wbc.robot import Robot
 from wbc.state import State
-
-_LWA = pin.LOCAL_WORLD_ALIGNED
-
-
-class FrameTerms:
-    """One frame at this tick, in world axes at the frame's origin (LOCAL_WORLD_ALIGNED), linear before angular.
-
-    Attributes:
-        rotation: frame to world (3, 3).
-        position: origin in the world (3,) [m].
-        velocity: twist (6,) of the frame, ``J v`` [m/s, rad/s].
-        J: Jacobian (6, nv).
-        Jdot_v: classical acceleration (6,) at v̇ = 0 [m/s², rad/s²].
-    """
-
-    __slots__ = ("J", "Jdot_v", "position", "rotation", "velocity")
-
-    def __init__(self, model: Any, data: Any, index: int, v: Array) -> None:
-        placement = pin.updateFramePlacement(model, data, index)
-        self.rotation: Array = placement.rotation.copy()
-        self.position: Array = placement.translation.copy()
-        # with one joint the binding gives a vector
-        J: Array = pin.getFrameJacobian(model, data, index, _LWA)
-        self.J: Array = J if J.ndim == 2 else J.reshape(6, 1)
-        self.velocity: Array = self.J.dot(v)
-        # classical: the acceleration of the point; the spatial one lacks ω × v and is wrong by 0.7 m/s² in motion
-        self.Jdot_v: Array = pin.getFrameClassicalAcceleration(model, data, index, _LWA).vector
 
 
 class ComTerms:
@@ -101,10 +75,11 @@ class Terms:
         self._model = robot.model
         self._data = self._model.createData()
         self._rest = np.zeros(robot.nv)
-        self._frames: dict[str, FrameTerms] = {}
+        self._table = FrameTable(self._model, self._data)
+        self._places: dict[str, int] = {}
+        self._filled = self._moved = False
         self._com: ComTerms | None = None
         self._momentum: MomentumTerms | None = None
-        self._ids: dict[str, int] = {}
         self._held: dict[tuple[str, str], Array] = {}
         self._unit_norm = robot.nq != robot.nv
         self._fresh = False
@@ -149,13 +124,12 @@ class Terms:
         if self._unit_norm and not pin.isNormalized(model, q, checks.UNIT_TOLERANCE):
             raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
         self.q, self.v = q, v
-        self._frames.clear()
         self._com = self._momentum = None
+        self._filled = self._moved = False
         self._fresh = True
-        self.M[:] = pin.crba(model, data, q)  # the binding mirrors the upper triangle, which crba alone would not
+        # the binding mirrors the upper triangle, which crba alone would not; it leaves the joints' twist columns too
+        self.M[:] = pin.crba(model, data, q, pin.Convention.WORLD)
         self.h[:] = pin.nonLinearEffects(model, data, q, v)
-        pin.forwardKinematics(model, data, q, v, self._rest)
-        pin.computeJointJacobians(model, data)  # from the placements that forwardKinematics left
 
     def frame(self, name: str) -> FrameTerms:
         """Placement, velocity, Jacobian and drift of a frame at this tick.
@@ -164,20 +138,28 @@ class Terms:
             UnknownNameError: there is no such frame.
             InputError: no state has been given yet.
         """
-        found = self._frames.get(name)
-        if found is None:
+        place = self._places.get(name)
+        if place is None:
+            place = self._places[name] = self._table.add(self.robot.frame_id(name))
+            self._filled = False
+        if not self._filled:
             self._need_state()
-            index = self._ids.get(name)
-            if index is None:
-                index = self._ids[name] = self.robot.frame_id(name)
-            found = self._frames[name] = FrameTerms(self._model, self._data, index, self.v)
-        return found
+            self._table.fill(self.v)
+            self._filled = True
+        return self._table.terms[place]
+
+    def _move(self) -> None:
+        """Velocities and accelerations of all bodies at v̇ = 0, for what is asked of the centre of mass."""
+        self._need_state()
+        if not self._moved:
+            pin.forwardKinematics(self._model, self._data, self.q, self.v, self._rest)
+            self._moved = True
 
     @property
     def com(self) -> ComTerms:
         """Position, velocity, Jacobian and drift of the centre of mass at this tick."""
         if self._com is None:
-            self._need_state()
+            self._move()
             self._com = ComTerms(self._model, self._data)
         return self._com
 
@@ -185,7 +167,7 @@ class Terms:
     def momentum(self) -> MomentumTerms:
         """Momentum about the centre of mass, its matrix and drift at this tick."""
         if self._momentum is None:
-            self._need_state()
+            self._move()
             self._momentum = MomentumTerms(self._model, self._data, self.q)
         return self._momentum
 
