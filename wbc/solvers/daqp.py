@@ -45,8 +45,9 @@ class Daqp:
         model, known = self._models.get(key, (None, b""))
         if model is not None and known == pattern and model.update(*data) >= 0:
             x, _, flag, info = model.solve()
-            if flag > 0 and np.isfinite(x).all():
-                return answer(x, info["lam"], "solved", int(info["iterations"]), "daqp")
+            found = answer(x, info["lam"], "solved" if flag > 0 else "failed", int(info["iterations"]), "daqp")
+            if found.solved:
+                return found
         self._models.pop(key, None)
         if len(self._models) >= MOST_MODELS:
             self._models.clear()
