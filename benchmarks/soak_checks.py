@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 
 from wbc.checks import Array
 from wbc.controller import Command
+from wbc.hierarchy import closed_form
 from wbc.hierarchy.closed_form import soft_cost
 from wbc.hierarchy.gauss_coordinates import GaussRows
 from wbc.outcome import Status
@@ -61,7 +62,7 @@ def kkt_residual(report: Report) -> float:
     # its terms are far larger than their sum where a soft task asks for much
     size = 1.0 + float(np.linalg.norm(H) * np.linalg.norm(y) + np.linalg.norm(f))
     G, _ = rows.inequalities()
-    free = block_diag(solution.closed.free, np.eye(G.shape[1] - rows.n))
+    free = block_diag(closed_form.solve(rows, 0.0).free, np.eye(G.shape[1] - rows.n))
     values = report.limit_values
     unit = 1.0 + np.abs(values)
     cones = slice(problem.layout.n_acc, problem.layout.n_in - problem.layout.n_tau)

@@ -758,11 +758,18 @@ def public() -> list[tuple[str, Any]]:
     return found
 
 
+def entered(context: Any) -> None:
+    """A context once entered and left."""
+    with context:
+        pass
+
+
 FLAGS: dict[str, Callable[[Any], Any]] = {
     "position": lambda value: JointLimits(position=value),
     "velocity": lambda value: JointLimits(velocity=value),
     "progress": lambda value: wbc.simulate(control(), 0.001, physics="pinocchio", progress=value),
     "realtime": lambda value: wbc.simulate(control(), 0.001, physics="pinocchio", progress=False, realtime=value),
+    "collection": lambda value: entered(wbc.realtime(collection=value)),
 }
 
 
