@@ -540,6 +540,7 @@ def change_of_torque(state: State, wrenches: Any, before: Any) -> Any:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pushing_a_wall_gives_the_force_asked_and_changes_torque_by_J_transpose_f(seed: int) -> None:
+    """Field report G09."""
     state = standing(seed)
     without, command = plain().tick(state), pushing().tick(state)
     assert gap(command.wrenches["wall"], (20.0, 0.0, 0.0)) < 1e-6
@@ -687,6 +688,20 @@ def test_an_arm_pushes_a_wall_with_the_force_it_is_asked_for() -> None:
     terms = terms_at(robot, state)
     tau = terms.M @ command.acceleration + terms.h - terms.frame("effector_body").J[:3].T @ command.wrenches["wall"]
     assert gap(command.torque, tau) < ROUNDING
+
+
+def test_an_arm_that_touches_a_wall_leans_on_it_only_when_it_is_asked_to() -> None:
+    """A fixed base carries the weight itself: without a wish the wall gets no force, also after coming and going."""
+    robot, state = arm(), State(moving(arm(), 3).q, np.zeros(6))
+    contact = PointContact("wall", frame="effector_body", normal=(-1.0, 0.0, 0.0))
+    controller = Controller(robot, Stack(contacts=[contact]))
+    gravity = pin.computeGeneralizedGravity(robot.model, robot.model.createData(), state.q)
+    for _ in range(2):
+        command = controller.tick(state)
+        assert gap(command.wrenches["wall"], 0.0) < ROUNDING and gap(command.torque, gravity) < ROUNDING
+        controller.stack.deactivate("wall", over=0.0)
+        controller.tick(state)
+        controller.stack.activate("wall", over=0.0)
 
 
 def test_at_neutral_the_feet_share_the_weight_and_no_torque_is_needed() -> None:

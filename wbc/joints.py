@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,28 @@ def joint_names_of(model: Any) -> tuple[tuple[str, ...], list[int]]:
 def floats(model: Any) -> bool:
     """Whether the robot's base is free in space, so that contacts carry its weight."""
     return len(model.joints) > 1 and bool(model.joints[1].shortname() == "JointModelFreeFlyer")
+
+
+def by_axis(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers by coordinate, where a base's joint may be named as a whole with a pair (linear, angular).
+
+    Raises:
+        InputError: a base's joint with anything but a pair.
+    """
+    result: dict[str, Any] = {}
+    bases = {"JointModelFreeFlyer": (range(3), range(3, 6)), "JointModelPlanar": (PLANAR_AXES[:2], PLANAR_AXES[2:])}
+    kinds = {name: joint.shortname() for name, joint in zip(model.names, model.joints, strict=True)}
+    for name, value in given.items():
+        if kinds.get(name) not in bases:
+            result[name] = value
+            continue
+        if not isinstance(value, tuple | list) or len(value) != 2:
+            raise InputError(
+                f"{name!r} is the joint of a base: expected a pair (linear [m/s], angular [rad/s]), got {value!r}"
+            )
+        for axes, one in zip(bases[kinds[name]], value, strict=True):
+            result |= {f"{name}_{axis}": one for axis in axes}
+    return result
 
 
 def without_motors(

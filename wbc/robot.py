@@ -18,7 +18,7 @@ from wbc.checks import Array
 from wbc.description import Description, read_urdf
 from wbc.errors import InputError, RobotError, RobotWarning
 from wbc.foot import Foot
-from wbc.joints import JointOrder, joint_names_of, without_motors
+from wbc.joints import JointOrder, by_axis, joint_names_of, without_motors
 from wbc.limits import Limits, ZeroLimits, limits_of, override
 from wbc.loading import home_of, lock_joints, refuse_singular_mass_matrix, set_armature
 
@@ -111,7 +111,7 @@ class Robot:
         home: Any = None,
         name: str | None = None,
         torque_limits: Mapping[str, float] | None = None,
-        velocity_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, Any] | None = None,
         armature: Mapping[str, float] | float | None = None,
         zero_limits: ZeroLimits = "unlimited",
         passive: Iterable[str] = (),
@@ -126,7 +126,8 @@ class Robot:
             home: configuration (nq,), or joint name -> position; where silent, zero moved inside the limits.
             name: name for messages; the description's own name where silent.
             torque_limits: joint name -> limit [N m, N] that replaces the description's.
-            velocity_limits: joint name -> limit [rad/s, m/s] that replaces the description's.
+            velocity_limits: joint name -> limit [rad/s, m/s] that replaces the description's; for the joint of a base,
+                such as ``"root_joint"``, a pair (linear, angular) for its twist in its own axes.
             armature: joint name -> reflected rotor inertia [kg m²] (or one number for all joints). It replaces
                 whatever the model has, so that saying it twice adds it once.
             zero_limits: what an effort or velocity of 0 means: ``"unlimited"`` (a placeholder, with a warning),
@@ -166,7 +167,7 @@ class Robot:
         home: Any = None,
         name: str | None = None,
         torque_limits: Mapping[str, float] | None = None,
-        velocity_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, Any] | None = None,
         armature: Mapping[str, float] | float | None = None,
     ) -> Robot:
         """Read a robot from an MJCF file or from the text of one, as MuJoCo compiles it.
@@ -213,7 +214,7 @@ class Robot:
         home: Any = None,
         name: str | None = None,
         torque_limits: Mapping[str, float] | None = None,
-        velocity_limits: Mapping[str, float] | None = None,
+        velocity_limits: Mapping[str, Any] | None = None,
         armature: Mapping[str, float] | float | None = None,
         zero_limits: ZeroLimits = "unlimited",
         actuated: Iterable[str] | None = None,
@@ -237,6 +238,7 @@ class Robot:
             )
         with_motors, motorless = without_motors(with_motors, velocity_names, passive, label)
         joint_names = tuple(velocity_names[i] for i in with_motors)
+        velocity_limits = by_axis(model, checks.by_joint(velocity_limits, "velocity_limits"))
         notes = [*notes, *set_armature(model, armature, label)]
         limits: Limits = limits_of(
             model,
