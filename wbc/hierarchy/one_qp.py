@@ -13,7 +13,9 @@ from wbc.kernels import active_set, limits
 from wbc.problem import Problem
 from wbc.solvers import QP, Solver
 
-PROXIMAL = 1e-6  # weight of internal forces beside the motion, only to find the rows that are active
+# weights of internal forces beside the motion, only to find the rows that are active; with dependent rows a light one
+# makes feasible problems look infeasible
+PROXIMAL = (1e-6, 1e-3, 1.0)
 VANISHED = 1e-9  # a row this short, relative to the longest, does not depend on what is free
 MOST_CHANGES = 30
 
@@ -59,13 +61,18 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
     lower, upper = (problem.lower[real] - value[real]) / norms, (problem.upper[real] - value[real]) / norms
     if not len(real) or (lower > upper).any():
         return None
+    # solvers have absolute tolerances: the bound that is exceeded most counts as one
+    size = max(1e-9, float(np.maximum(lower, -upper).max()))
     H = np.eye(n_u + p)
-    H[n_u:, n_u:] *= PROXIMAL
-    answer = solver.solve(QP(H, np.zeros(n_u + p), G, lower, upper, "one"))
-    if not answer.solved:
+    for weight in PROXIMAL if p else PROXIMAL[:1]:
+        H[n_u:, n_u:] = weight * np.eye(p)
+        answer = solver.solve(QP(H, np.zeros(n_u + p), G, lower / size, upper / size, "one"))
+        if answer.solved:
+            break
+    else:
         return None
-    size = np.abs(answer.multipliers)
-    side = np.sign(answer.multipliers) * (size > 1e-9 * max(1e-9, size.max()))
+    strength = np.abs(answer.multipliers)
+    side = np.sign(answer.multipliers) * (strength > 1e-9 * max(1e-9, strength.max()))
     side[lower == upper] = 1.0
     x, mu, nu = np.zeros(n_u + p), np.zeros(len(real)), np.zeros(len(real))
     if not active_set.two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
