@@ -17,6 +17,7 @@ from wbc.solvers import QP, Solver
 # makes feasible problems look infeasible
 PROXIMAL = (1e-6, 1e-3, 1.0)
 VANISHED = 1e-9  # a row this short, relative to the longest, does not depend on what is free
+ABSURD = 1e12  # no rounding is left to decide anything
 MOST_CHANGES = 30
 
 
@@ -63,6 +64,8 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
         return None
     # solvers have absolute tolerances: the bound that is exceeded most counts as one
     size = max(1e-9, float(np.maximum(lower, -upper).max()))
+    if not size < ABSURD:
+        return None
     H = np.eye(n_u + p)
     for weight in PROXIMAL if p else PROXIMAL[:1]:
         H[n_u:, n_u:] = weight * np.eye(p)
