@@ -31,6 +31,6 @@ def damped(sigma: Array, sigma0: Array) -> tuple[Array, Array]:
     """
     u2 = np.minimum(sigma / sigma0, 1.0) ** 2
     weak = u2 < 1.0
-    inverse = np.where(weak, sigma / sigma0**2 * (2.0 - u2), 1.0 / sigma)
+    inverse = np.where(weak, sigma / sigma0**2 * (2.0 - u2), 1.0 / np.maximum(sigma, sigma0))
     mu2 = np.where(weak, sigma0**2 / (2.0 - u2) - sigma**2, 0.0)
     return inverse, mu2

@@ -106,8 +106,8 @@ class Cascade:
         n, k = self.free.shape[1], len(H)
         L = np.linalg.cholesky(H)
         first = np.zeros((n, k))
-        # not solve_triangular, which leaves 60 bytes behind at every call
-        first[:k] = lapack.dtrtrs(L, np.eye(k), lower=1)[0].T
+        if k:  # not solve_triangular, which leaves 60 bytes behind at every call
+            first[:k] = lapack.dtrtrs(L, np.eye(k), lower=1)[0].T
         self._minimise(label, -first @ (first[:k].T @ f), first, np.eye(n)[:, k:])
 
     def _split(self, level: Level) -> tuple[Array, Array, Array]:
