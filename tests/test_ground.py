@@ -18,7 +18,7 @@ from wbc.rows import Gains
 from wbc.simulation import push, simulate
 from wbc.simulation.integrator import Integrator
 from wbc.simulation.world import MujocoWorld
-from wbc.tasks import PointContact, PostureTask, SurfaceContact, TorqueLimits
+from wbc.tasks import PointContact, PoseTask, PostureTask, SurfaceContact, TorqueLimits
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -181,7 +181,9 @@ def base_of(robot: Robot) -> str:
 def standing(robot: Robot) -> Controller:
     posture = PostureTask("posture", target=robot.home, gains=Gains.critical(100.0))
     contacts = [robot.contact(name) for name in robot.feet]
-    return Controller(robot, Stack(nominal=posture, contacts=contacts, limits=[TorqueLimits()]), dt=DT)
+    base = PoseTask("base", frame=base_of(robot), gains=Gains.critical(100.0))
+    stack = Stack(nominal=posture, contacts=contacts, limits=[TorqueLimits()], soft=[(base, 10.0 * robot.mass)])
+    return Controller(robot, stack, dt=DT)
 
 
 @pytest.mark.parametrize("name", ["talos", "g1", "anymal_c", "go2", "solo12", "jvrc1"])
