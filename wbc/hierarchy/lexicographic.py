@@ -17,6 +17,7 @@ Indices = NDArray[np.intp]
 
 VANISHED = 1e-9  # a row this short on the free space, relative to its own length, does not depend on it
 FELT = 1e-9  # a multiplier above this, relative to the largest, holds the level back
+DOUBT = 1e3  # multipliers below so many times a level's own residual of stationarity are not believed
 PRICED = 1e-10  # and above this at all
 OUTSIDE = 1e-7  # a row that is outside by more has given way; below, it is a solver's rounding
 
@@ -179,7 +180,11 @@ class Cascade:
             answer = minimise(self.solver, label, G[real], lower[real], upper[real], slack.stop)
             self.iterations += answer.iterations
             x, rows = answer.x, np.concatenate([hard, asked])
-            multipliers[rows[real]] = answer.multipliers / np.concatenate([norms, lengths])[real]
+            held = answer.multipliers
+            # what a proximal term left in the last answer shows as a slope along c, and as multipliers of that size
+            noise = DOUBT * np.abs(G[real, slack.stop :].T @ held).max(initial=0.0)
+            held = np.where(np.abs(held) > noise, held, 0.0)
+            multipliers[rows[real]] = held / np.concatenate([norms, lengths])[real]
         self.z = z + basis @ np.concatenate([x[:rank], x[slack.stop :]])
         self.feasible = True
         value = self.G[asked] @ self.z
