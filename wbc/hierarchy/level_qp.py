@@ -7,7 +7,6 @@ import numpy as np
 from wbc.checks import Array
 from wbc.hierarchy.polish import kkt_residual, polish, without_proximal
 from wbc.solvers import QP, Answer, Solver
-from wbc.solvers.least_distance import LeastDistance
 
 PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
 WEAKEST = 1e-10
@@ -48,11 +47,8 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         try:
             answer = ask(solver, qp, EXACT if weight < STRONGEST else CERTIFIED)
         except (InfeasibleError, SolverFailedError):
-            if weight >= STRONGEST:  # levels after the first have a feasible point: another kind of solver finds it
-                if isinstance(solver, LeastDistance):
-                    raise
-                solver, weight = LeastDistance(), STRONGEST
-                continue
+            if weight >= STRONGEST:
+                raise
             weight = weakest = min(max(1e3 * weight, PROXIMAL), STRONGEST)
             f = np.zeros(len(f))
             f[c] = -weight * before
