@@ -10,14 +10,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from tests.fixtures import S_A, p1, r6
+from tests.fixtures import S_A, TOOL, p1, r6
 from wbc import Command, Controller, Robot, Stack, State, Status
 from wbc.errors import InputError
 from wbc.fallback import LEFT_OUT, STOP, gravity_compensation
 from wbc.robots import load
 from wbc.solvers import QP, Answer, make_solver
 from wbc.solvers.guarded import MOST_CALLS, Guarded
-from wbc.tasks import ComTask, JointLimits, PostureTask, TorqueLimits, TorqueTask
+from wbc.tasks import ComTask, JointLimits, PoseTask, PostureTask, TorqueLimits, TorqueTask
 
 NAN, INF = float("nan"), float("inf")
 EXACT = 1e-9  # N m, relative to torques of 1 to 100: two solvers' rounding
@@ -486,6 +486,36 @@ def test_a_bad_state_at_the_first_tick_gives_gravity_compensation_at_home(make: 
     assert command.report.explain() and command.report.stale_ticks == 0
     state = moving(robot)
     assert np.abs(controller.tick(state).torque - make().tick(state).torque).max() < 1e-6
+
+
+def test_a_bad_state_at_the_first_tick_loads_the_feet_with_the_whole_weight() -> None:
+    """Nothing was assembled before: without the contacts' rows a humanoid would be let fall."""
+    controller = humanoid(on_bad_state="fallback")
+    robot = controller.robot
+    command = controller.tick(State.unchecked(np.full(robot.nq, NAN), np.zeros(robot.nv)))
+    assert np.abs(command.acceleration).max() < 1e-8  # m/s², of 9.81 without contact forces
+    up = [wrench[2] for wrench in command.wrenches.values()]
+    assert min(up) > 0.0 and sum(up) == pytest.approx(robot.weight, rel=1e-9)
+
+
+def test_a_bad_state_at_the_first_tick_obeys_the_limits_of_the_stack() -> None:
+    robot = load("panda")
+    controller = Controller(robot, Stack(limits=[TorqueLimits(scale=0.05)]), on_bad_state="fallback")
+    command = controller.tick(State.unchecked(np.full(robot.nq, NAN), np.zeros(robot.nv)))
+    bound = 0.05 * robot.torque_limits
+    assert (np.abs(command.torque) <= bound).all() and (np.abs(command.torque) == bound).any()
+
+
+def test_a_bad_state_at_the_first_tick_is_not_what_a_task_holds() -> None:
+    """A target that was never set is what the first good tick shows, not what home shows."""
+
+    def fresh() -> Controller:
+        return Controller(r6(2000.0), Stack(strict=[PoseTask("hand", frame=TOOL)]), on_bad_state="fallback")
+
+    controller = fresh()
+    controller.tick(State.unchecked(np.full(6, NAN), np.zeros(6)))
+    assert np.abs(controller.tick(S_A).torque - fresh().tick(S_A).torque).max() < EXACT
+    assert np.abs(controller.errors()["hand"]).max() < EXACT
 
 
 def test_a_quaternion_that_is_none_counts_as_a_bad_state() -> None:

@@ -242,6 +242,9 @@ class Controller:
             raise InputError(words) from None
         if not self._terms.has_state:
             self._terms.update(State(self.robot.home, np.zeros(self.robot.nv)))
+            # contacts and torque limits must stand in the problem, or nothing carries the weight; no target is held yet
+            self._assembler.assemble(self._terms, self._activation)
+            self._terms.release()
         self._solver.reset()
         self._backup.reset()
         return self._rescued(f"state: {words}", started, moving=False)
