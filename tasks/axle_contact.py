@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wbc import checks
+from wbc.attributes import Constant
 from wbc.checks import Array
 from wbc.contact import Contact, ContactRows, surface_axes
 from wbc.rows import Gains
@@ -34,6 +35,7 @@ class AxleContact(Contact):
     """
 
     size = 1
+    axis: Any = Constant("direction (3,) of the axle in the frame")
 
     def __init__(self, name: str, *, frame: str, axis: Any = (0.0, 1.0, 0.0), gains: Gains | None = None) -> None:
         self.axis = checks.direction(axis, f"contact {name!r}: axis")
@@ -47,8 +49,8 @@ class AxleContact(Contact):
 
     def rows(self, terms: Terms) -> ContactRows:
         """Motion along the axle."""
-        frame = terms.frame(self.frame)
+        frame = terms.frame(self._frame)
         axes = frame.rotation.dot(self._axes)
         n, v, omega = axes[:, 0], frame.velocity[:3], frame.velocity[3:]
         drift = n.dot(frame.Jdot_v[:3]) + omega.dot(np.cross(n, v))  # (ω × n)·v = ω·(n × v)
-        return ContactRows(n.dot(frame.J[:3])[None], np.array([drift + self.gains.kd * n.dot(v)]), axes)
+        return ContactRows(n.dot(frame.J[:3])[None], np.array([drift + self._gains.kd * n.dot(v)]), axes)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from wbc import checks
+from wbc.attributes import Attributes, Constant
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Rows
+from wbc.target import text
 from wbc.terms import Terms
 from wbc.viability import BrakingEnvelope
 
@@ -19,7 +21,7 @@ DEFAULT_BRAKING = 10.0  # rad/s², where a joint has no velocity limit either
 TOWARDS = np.array([[1.0], [-1.0]])  # signs that turn q and v into motion towards the upper and the lower end
 
 
-class JointLimits:
+class JointLimits(Attributes):
     """Keep joints inside their position, velocity and acceleration limits by bounds on v̇ that can be kept for ever.
 
     Each joint has one interval ``lower ≤ v̇ ≤ upper`` (see :mod:`wbc.viability`): from inside it never leads outside, a
@@ -35,10 +37,20 @@ class JointLimits:
         velocity: whether velocity limits act.
         name: name in the stack and the report.
 
+    All of it stays, since the envelope is made once; to change it, make new limits.
+
     Source: Del Prete (2018), Joint position and velocity bounds in discrete-time acceleration/torque control of
     robot manipulators. The straight end of the envelope is an addition: a noisy position measured at the limit is not
     answered by jumps of torque.
     """
+
+    _part = "limit"
+    name: Any = Constant("name in the stack and the report")
+    acceleration: Any = Constant("limit on |v̇| [rad/s², m/s²]")
+    braking: Any = Constant("deceleration that is counted on [rad/s²], or None")
+    rate: Any = Constant("how fast a joint settles at its limit [1/s]")
+    position: Any = Constant("whether position limits act")
+    velocity: Any = Constant("whether velocity limits act")
 
     def __init__(
         self,
@@ -50,7 +62,7 @@ class JointLimits:
         velocity: bool = True,
         name: str = "joint",
     ) -> None:
-        self.name = name
+        self.name = text(name, "JointLimits: name")
         self.acceleration = _positive(acceleration, "JointLimits: acceleration")
         self.braking = None if braking is None else _positive(braking, "JointLimits: braking")
         self.rate = checks.scalar(rate, "JointLimits: rate", lower=0.0, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wbc import checks
+from wbc.attributes import Constant
 from wbc.checks import Array
 from wbc.cones import point_cone
 from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
@@ -21,6 +22,8 @@ class PointContact(Contact):
     """
 
     size = 3
+    facets: Any = Constant("number of sides of the pyramid")
+    _facets: int
 
     def __init__(
         self,
@@ -45,9 +48,9 @@ class PointContact(Contact):
 
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the point and its force, both in the surface's axes."""
-        frame = terms.frame(self.frame)
-        forward = terms.seen(self.name, what="forward")
+        frame = terms.frame(self._frame)
+        forward = terms.seen(self._name, what="forward")
         if forward is None:
-            forward = terms.held(self.name, frame.rotation[:, steepest_across(self._normal, frame)], what="forward")
-        gap = terms.held(self.name, frame.position, what="place") - frame.position
+            forward = terms.held(self._name, frame.rotation[:, steepest_across(self._normal, frame)], what="forward")
+        gap = terms.held(self._name, frame.position, what="place") - frame.position
         return contact_rows(self, frame, gap, forward)

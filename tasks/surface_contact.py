@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from wbc import checks
+from wbc.attributes import Constant
 from wbc.checks import Array
 from wbc.cones import sole_cone
 from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
@@ -30,6 +31,10 @@ class SurfaceContact(Contact):
     """
 
     size = 6
+    half_size: Any = Constant("half length and half width (2,) [m]")
+    forward: Any = Constant("direction (3,) of the length in the frame, or None")
+    _half_size: Array
+    _forward: Array | None
 
     def __init__(
         self,
@@ -58,16 +63,16 @@ class SurfaceContact(Contact):
 
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the sole and its wrench, both in the surface's axes."""
-        frame = terms.frame(self.frame)
-        if self.forward is None:
+        frame = terms.frame(self._frame)
+        if self._forward is None:
             # which axis that is, is decided once; afterwards it turns with the sole
-            across = terms.seen(self.name, what="forward")
+            across = terms.seen(self._name, what="forward")
             if across is None:
-                across = terms.held(self.name, np.array(steepest_across(self._normal, frame)), what="forward")
+                across = terms.held(self._name, np.array(steepest_across(self._normal, frame)), what="forward")
             forward = frame.rotation[:, int(across)]
         else:
-            forward = frame.rotation.dot(self.forward)
+            forward = frame.rotation.dot(self._forward)
         gap = np.empty(6)
-        np.subtract(terms.held(self.name, frame.position, what="place"), frame.position, out=gap[:3])
-        gap[3:] = pin.log3(terms.held(self.name, frame.rotation, what="rotation").dot(frame.rotation.T))
+        np.subtract(terms.held(self._name, frame.position, what="place"), frame.position, out=gap[:3])
+        gap[3:] = pin.log3(terms.held(self._name, frame.rotation, what="rotation").dot(frame.rotation.T))
         return contact_rows(self, frame, gap, forward)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from wbc import checks
+from wbc.attributes import Attributes
 from wbc.rows import Rows
 from wbc.target import Target, fit_targets, text
 from wbc.terms import Terms
 
 
-class TorqueTask:
+class TorqueTask(Attributes):
     """Keep the joint torques near τ₀: rows ``τ − τ₀ = 0`` on torques.
 
     As the nominal it gives the acceleration of the robot that is driven by τ₀ alone, ``v̇₀ = M⁻¹ (τ₀ − h)``; with τ₀ = 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wbc import checks
+from wbc.attributes import Attributes
 from wbc.rows import Rows
 from wbc.target import text
 from wbc.terms import Terms
 
 
-class TorqueLimits:
+class TorqueLimits(Attributes):
     """``−τ_max ≤ τ ≤ τ_max`` for every actuated coordinate that has a limit.
 
     Args:
@@ -18,6 +19,7 @@ class TorqueLimits:
         name: name in the stack and the report.
     """
 
+    _part = "limit"
     yields: ClassVar[bool] = False  # motors cannot give more
 
     def __init__(self, *, scale: float = 1.0, name: str = "torque") -> None:

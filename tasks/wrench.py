@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wbc import checks
+from wbc.attributes import Attributes
 from wbc.checks import Array
 from wbc.contact import Contact
 from wbc.errors import InputError
@@ -15,7 +16,7 @@ from wbc.target import Target, text
 from wbc.terms import Terms
 
 
-class WrenchTask:
+class WrenchTask(Attributes):
     """Keep the wrench that the ground applies at a contact near a given one: rows ``f − f_target = 0``.
 
     It stands in ``soft`` and acts in the level that shares the load, after the motion is decided, which it never

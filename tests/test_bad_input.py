@@ -5,7 +5,9 @@ The table of refusals is the issue's list, line by line, and case K11 of the fie
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from fixtures import S_A, TOOL, UP, c2, c2_state, joint, link, p1, pendulum, planar_arm, r6, slider
 
 import wbc
-from wbc import Controller, Gains, Robot, Stack, State, reference, tasks
+from wbc import Controller, Gains, MotionTask, Recording, Robot, Stack, State, reference, tasks
 from wbc.errors import InputError, NotInstalledError, RobotError, StackError, UnknownNameError, WbcError
 from wbc.robots import load
 from wbc.solvers import installed, make_solver
@@ -25,10 +27,12 @@ from wbc.tasks import (
     ManipulabilityTask,
     ObstacleTask,
     OrientationTask,
+    PointContact,
     PoseTask,
     PositionTask,
     PostureTask,
     Sphere,
+    SurfaceContact,
     TorqueLimits,
     TorqueTask,
     UprightTask,
@@ -73,6 +77,14 @@ def upright(**options: Any) -> UprightTask:
 
 def obstacle(**options: Any) -> ObstacleTask:
     return ObstacleTask("away", frame=TOOL, obstacle=Sphere((0, 0, 0), 0.1), **options)
+
+
+def sole() -> SurfaceContact:
+    return SurfaceContact("foot", frame=TOOL, half_size=(0.1, 0.05))
+
+
+def point() -> PointContact:
+    return PointContact("tip", frame=TOOL)
 
 
 def with_entry(matrix: np.ndarray, place: tuple[int, int], value: float) -> np.ndarray:
@@ -140,6 +152,45 @@ REFUSED: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {
         ("q", "unit norm"),
     ),
     "a home off the circle": (lambda: Robot.from_pinocchio(c2().model, home=[2.0, 0.0, 0.0]), ("home", "unit norm")),
+    # attributes
+    "a mistyped target": (assigned(hand, "targt", (0, 0, 0)), ("attribute 'targt'", "'hand'", "'target'")),
+    "a mistyped gain of a task in use": (
+        assigned(lambda: placed(hand()), "gain", 1.0),
+        ("'gain'", "'hand'", "'gains'"),
+    ),
+    "an attribute that nothing resembles": (assigned(hand, "xyzzy", 1.0), ("'xyzzy'", "'hand'", "__init__")),
+    "a mistyped target of a torque": (assigned(lambda: TorqueTask("rest"), "traget", [0] * 6), ("'rest'", "'target'")),
+    "a mistyped friction": (assigned(point, "frction", 0.5), ("'frction'", "contact 'tip'", "'friction'")),
+    "a mistyped gain of a contact": (assigned(sole, "gian", 0.5), ("'gian'", "contact 'foot'", "'gains'")),
+    "a mistyped scale": (assigned(TorqueLimits, "scal", 0.5), ("'scal'", "limit 'torque'", "'scale'")),
+    "a mistyped rate": (assigned(JointLimits, "rat", 5.0), ("'rat'", "limit 'joint'", "'rate'")),
+    "another name for a task": (assigned(hand, "name", "foot"), ("'hand'", "name", "make a new task")),
+    "another name for a contact": (assigned(point, "name", "foot"), ("'tip'", "name", "make a new contact")),
+    "another name for a limit": (assigned(JointLimits, "name", "foot"), ("'joint'", "name", "make a new limit")),
+    "another friction": (assigned(point, "friction", 0.5), ("'tip'", "friction stays 0.7", "make a new contact")),
+    "another least force": (assigned(point, "min_force", 5.0), ("'tip'", "min_force stays 0.0", "make a new contact")),
+    "another largest force": (
+        assigned(sole, "max_force", 5.0),
+        ("'foot'", "max_force stays inf", "make a new contact"),
+    ),
+    "another frame for a contact": (assigned(sole, "frame", "elbow_joint"), ("'foot'", "frame stays", TOOL)),
+    "another size of a sole": (assigned(sole, "half_size", (1, 1)), ("'foot'", "half_size stays")),
+    "another direction of a sole": (assigned(sole, "forward", (1, 0, 0)), ("'foot'", "forward stays None")),
+    "other facets": (assigned(point, "facets", 8), ("'tip'", "facets stays 4")),
+    "another axle": (
+        assigned(lambda: tasks.AxleContact("axle", frame=TOOL), "axis", (1, 0, 0)),
+        ("'axle'", "axis stays", "make a new contact"),
+    ),
+    "a number for a contact's gains": (assigned(point, "gains", 100.0), ("contact 'tip'", "gains", "Gains(kp, kd)")),
+    "gains by row for a contact": (assigned(point, "gains", Gains(np.ones(3), 1.0)), ("contact 'tip'", "two numbers")),
+    "no normal": (assigned(point, "normal", None), ("contact 'tip'", "normal", "None")),
+    "a contact without a frame": (lambda: PointContact("tip", frame=3), ("contact 'tip'", "frame", "3")),
+    "a limit whose name is a number": (lambda: JointLimits(name=3), ("JointLimits", "name", "3")),
+    "another rate": (assigned(JointLimits, "rate", -3.0), ("'joint'", "rate stays 20.0", "make a new limit")),
+    "another acceleration": (assigned(JointLimits, "acceleration", "much"), ("'joint'", "acceleration stays inf")),
+    "another braking": (assigned(JointLimits, "braking", 3.0), ("'joint'", "braking stays None")),
+    "positions that no longer count": (assigned(JointLimits, "position", False), ("'joint'", "position stays True")),
+    "speeds that no longer count": (assigned(JointLimits, "velocity", False), ("'joint'", "velocity stays True")),
     # targets
     "NaN in a target": (assigned(hand, "target", [0, NAN, 0]), ("'hand'", "target[1]", "nan")),
     "inf in a target velocity": (assigned(hand, "target_velocity", [0, 0, INF]), ("'hand'", "target_velocity[2]")),
@@ -833,3 +884,127 @@ def test_a_continuous_joint_takes_a_unit_pair_and_never_normalises_it() -> None:
     near[:2] *= 1.0 + 1e-5
     with pytest.raises(InputError, match=r"\(cos, sin\)"):
         controller.tick(State(near, np.zeros(2)))
+
+
+# --- attributes, and names in what is handed out ------------------------------------------------------------
+
+
+class Own(MotionTask):
+    """A user's own task, with an attribute of each kind: of ``__init__``, declared, private."""
+
+    dim = 1
+    note: str
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.height = 0.5
+
+    def kinematics(self, terms: Any) -> wbc.Kinematics:
+        self.note, self.height, self._seen = "seen", 0.25, True
+        J = np.zeros((1, terms.robot.nv))
+        J[0, 0] = 1.0
+        return wbc.Kinematics(np.zeros(1), -J @ terms.v, J, np.zeros(1))
+
+
+def test_a_task_of_ones_own_sets_what_it_declares_and_whatever_is_private() -> None:
+    """In ``__init__``, from its methods and from outside; what it neither declares nor sets is refused there too."""
+    task = Own("own")
+    task.height = 1.0
+    controller = control(task)
+    controller.tick(S_A)
+    assert (task.note, task.height, task._seen) == ("seen", 0.25, True)
+    with pytest.raises(UnknownNameError, match=r"'heigt'.*'own'.*'height'.*__init__"):
+        task.heigt = 2.0  # type: ignore[attr-defined]
+    assert not hasattr(task, "heigt")
+
+
+def test_a_subclass_of_a_subclass_is_open_until_its_own_constructor_is_through() -> None:
+    class More(Own):
+        def __init__(self) -> None:
+            super().__init__("more")
+            self.depth = 3.0
+
+    task = More()
+    task.depth = 4.0
+    with pytest.raises(UnknownNameError, match="'depth'"):
+        task.dept = 5.0  # type: ignore[attr-defined]
+    assert list(inspect.signature(PositionTask).parameters) == ["name", "frame", "gains", "mask", "mask_frame"]
+
+
+def test_a_copy_of_a_task_refuses_what_the_task_refuses() -> None:
+    duplicate = copy.copy(hand())
+    duplicate.target = (0.1, 0.2, 0.3)
+    with pytest.raises(UnknownNameError, match="'target'"):
+        duplicate.targt = (0.1, 0.2, 0.3)  # type: ignore[attr-defined]
+
+
+def test_a_refused_assignment_leaves_a_contact_as_it_was() -> None:
+    contact = sole()
+    with pytest.raises(InputError):
+        contact.gains = Gains([1.0, 2.0], 1.0)
+    with pytest.raises(InputError):
+        contact.half_size = (1.0, 1.0)
+    contact.half_size[0] = 7.0  # a copy
+    assert contact.half_size.tolist() == [0.1, 0.05]
+    assert (contact.friction, contact.gains.kp) == (0.7, 100.0)
+
+
+def test_the_gains_of_a_contact_act_from_the_next_tick_on() -> None:
+    """They may be assigned at any time: the rows are those of a contact that was made with them."""
+    robot = r6()
+    after, made = (
+        PointContact("tip", frame=TOOL, friction=None, gains=gains) for gains in (None, Gains.critical(400.0))
+    )
+    terms = wbc.Terms(robot, 0.001)
+    terms.update(S_A)
+    before = after.rows(terms).b
+    after.gains = Gains.critical(400.0)
+    assert np.array_equal(after.rows(terms).b, made.rows(terms).b)
+    assert np.abs(after.rows(terms).b - before).max() > 1e-3  # m/s²: S_A moves, so that kd shows
+
+
+def test_what_is_read_by_name_is_a_dict_that_refuses_a_mistyped_name_in_a_sentence() -> None:
+    """report.tasks, command.wrenches and a recording's tables: ``in``, ``get``, iteration, equality as in a dict."""
+    robot = r6()
+    tip = PointContact("tip", frame=TOOL, friction=None)
+    stack = Stack(contacts=[tip], soft=[(PositionTask("elbow", frame="elbow_joint"), 1.0)])
+    command = Controller(robot, stack).tick(S_A)
+    n = 3
+    recording = Recording(
+        time=np.arange(n) * 0.001,
+        q=np.zeros((n, 6)),
+        v=np.zeros((n, 6)),
+        torque=np.zeros((n, 6)),
+        error={"elbow": np.zeros((n, 3))},
+        wrenches={"tip": np.zeros((n, 3))},
+        measured_wrenches={"tip": np.zeros((n, 3))},
+        status=np.full(n, "OPTIMAL"),
+        tick_us=np.zeros(n),
+        dt=0.001,
+        joint_names=robot.joint_names,
+        torque_limits=robot.torque_limits,
+        velocity_names=robot.velocity_names,
+        velocity_limits=robot.velocity_limits,
+    )
+    tables: list[tuple[Any, str, str]] = [
+        (command.report.tasks, "elbow", "task 'elbo' does not exist in the report"),
+        (command.report.wrenches, "tip", "contact 'ti' does not exist in the report"),
+        (command.wrenches, "tip", "contact 'ti' does not exist in the command"),
+        (recording.error, "elbow", "task 'elbo' does not exist in the recording's error"),
+        (recording.wrenches, "tip", "contact 'ti' does not exist in the recording's wrenches"),
+        (recording.measured_wrenches, "tip", "foot 'ti' does not exist in the recording's measured_wrenches"),
+    ]
+    for table, name, words in tables:
+        with pytest.raises(KeyError) as refusal:
+            table[name[:-1]]
+        assert isinstance(refusal.value, WbcError)
+        assert words in str(refusal.value)
+        assert f"did you mean {name!r}?" in str(refusal.value)
+        assert isinstance(table, dict)
+        assert name in table and name[:-1] not in table
+        assert table.get(name[:-1]) is None
+        assert list(table) == [name]
+        assert table[name] is not None
+        kept = pickle.loads(pickle.dumps(table))
+        with pytest.raises(UnknownNameError, match=words):
+            kept[name[:-1]]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wbc import checks
+from wbc.attributes import Attributes, Constant
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.kernels import contacts
 from wbc.rows import Gains
-from wbc.target import Target
+from wbc.target import Target, text
 from wbc.terms import FrameTerms, Terms
 
 
@@ -33,7 +34,13 @@ class ContactRows:
     axes: Array
 
 
-class Contact(ABC):
+def _two_gains(value: Any, label: str) -> Gains:
+    if not isinstance(value, Gains) or np.ndim(value.kp) or np.ndim(value.kd):
+        raise InputError(f"{label}: expected Gains(kp, kd) of two numbers, got {value!r}")
+    return value
+
+
+class Contact(Attributes):
     """A frame that rests on a surface without moving.
 
     Motion: ``J v̇ + J̇v = kp Δx − kd ξ``, where Δx leads back to the place that the frame had when the contact was made
@@ -46,11 +53,23 @@ class Contact(ABC):
         normal: (3,) in the world, out of the surface; normalised. Never taken from the link.
         min_force, max_force: bounds of the normal force [N].
         gains: drift correction; critically damped at 100 1/s² by default, so that 1 mm is mended in half a second.
+
+    ``normal`` and ``gains`` may be assigned at any time; the rest stays, since a controller makes its cone rows once.
     """
 
+    _part = "contact"
     size: ClassVar[int]
-    normal: Any = Target(checks.direction, "unit vector (3,) in the world")
+    name: Any = Constant("name")
+    frame: Any = Constant("frame of the robot")
+    friction: Any = Constant("Coulomb μ, or None")
+    min_force: Any = Constant("least normal force [N]")
+    max_force: Any = Constant("largest normal force [N]")
+    normal: Any = Target(checks.direction, "unit vector (3,) in the world", required=True)
+    gains: Any = Target(_two_gains, "pair of gains", required=True)
+    _name: str
+    _frame: str
     _normal: Array
+    _gains: Gains
 
     def __init__(
         self,
@@ -63,10 +82,8 @@ class Contact(ABC):
         max_force: float = math.inf,
         gains: Gains | None = None,
     ) -> None:
-        if not isinstance(name, str) or not name:
-            raise InputError(f"a contact's name must be a text that is not empty, got {name!r}")
-        self.name = name
-        self.frame = frame
+        self.name = text(name, "a contact's name")
+        self.frame = text(frame, f"contact {name!r}: frame")
         self.friction = None
         if friction is not None:
             self.friction = checks.scalar(friction, f"contact {name!r}: friction", lower=0.0, strict=True)
@@ -76,8 +93,6 @@ class Contact(ABC):
             max_force = checks.scalar(max_force, f"contact {name!r}: max_force", lower=self.min_force)
         self.max_force = float(max_force)
         self.gains = Gains.critical(100.0) if gains is None else gains
-        if not isinstance(self.gains, Gains) or np.ndim(self.gains.kp) or np.ndim(self.gains.kd):
-            raise InputError(f"contact {name!r}: gains: expected Gains(kp, kd) of two numbers, got {gains!r}")
 
     @abstractmethod
     def rows(self, terms: Terms) -> ContactRows:
@@ -127,7 +142,7 @@ def contact_rows(contact: Contact, frame: FrameTerms, gap: Array, forward: Array
     # one call instead of a dozen array operations on three to six rows
     nv = frame.J.shape[1]
     J, b, axes = np.empty((contact.size, nv)), np.empty(contact.size), np.empty((3, 3))
-    kp, kd = float(contact.gains.kp), float(contact.gains.kd)
+    kp, kd = float(contact._gains.kp), float(contact._gains.kd)
     contacts.contact_rows(frame.J, frame.Jdot_v, frame.velocity, gap, contact._normal, forward, kp, kd, J, b, axes)
     return ContactRows(J, b, axes)
 

@@ -14,6 +14,7 @@ from wbc import checks, hierarchy, kernels
 from wbc.activation import Activation
 from wbc.assembly import Assembler
 from wbc.black_box import BlackBox
+from wbc.by_name import ByName
 from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
@@ -53,7 +54,8 @@ class Command:
     @property
     def wrenches(self) -> dict[str, Array]:
         """Contact name -> force (3,), or force and moment (6,), that the ground applies: world axes, frame's origin."""
-        return {name: wrench.copy() for name, wrench in self.report.wrenches.items()}
+        copies = {name: wrench.copy() for name, wrench in self.report.wrenches.items()}
+        return ByName(copies, "contact", "the command")
 
 
 class Controller:

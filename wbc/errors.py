@@ -12,7 +12,7 @@ class InputError(WbcError):
 
 
 class UnknownNameError(WbcError, KeyError):
-    """A frame, joint, robot, task, scenario, solver or metric that does not exist; the message has close matches."""
+    """A frame, joint, robot, task, attribute, scenario or solver that does not exist; the message has close matches."""
 
     def __str__(self) -> str:  # KeyError prints the repr of its argument, which would quote the whole sentence
         return str(self.args[0])

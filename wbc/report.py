@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wbc import report_limits, report_tasks
+from wbc.by_name import ByName
 from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.hierarchy.closed_form import Split
@@ -88,7 +89,7 @@ class Report:
     @cached_property
     def tasks(self) -> dict[str, TaskReport]:
         """Each task by name; nominal tasks with v̇₀ as what they ask."""
-        return report_tasks.tasks(self)
+        return ByName(report_tasks.tasks(self), "task", "the report, where the tasks of this tick are")
 
     @cached_property
     def active(self) -> tuple[ActiveLimit, ...]:
@@ -149,7 +150,7 @@ class Report:
             local = self.contact_forces[part.start : part.stop]
             along = axes[:, : len(local)]  # an axle has one force, along the first of its axes
             found[part.name] = (local.reshape(-1, along.shape[1]) @ along.T).ravel()
-        return found
+        return ByName(found, "contact", "the report")
 
     def explain(self) -> str:
         """The tick in plain sentences, for a person."""

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from wbc import checks
+from wbc.attributes import label_of
 from wbc.checks import Array
 from wbc.errors import InputError
 
@@ -60,7 +61,7 @@ class Target:
         return self.give(value)
 
     def __set__(self, task: Any, value: Any) -> None:
-        label = f"task {task.name!r}: {self.name}"
+        label = f"{label_of(task)}: {self.name}"
         if value is None and self.required:
             raise InputError(f"{label} is None, expected a {self.__doc__}")
         checked = None if value is None else self.check(value, label)
@@ -96,7 +97,7 @@ def fit_targets(task: Any, robot: Any) -> dict[str, Any]:
         for attribute in vars(owner).values():
             if isinstance(attribute, Target):
                 value = task.__dict__.get(attribute.slot)
-                attribute.fit(value, f"task {task.name!r}: {attribute.name}", sizes)
+                attribute.fit(value, f"{label_of(task)}: {attribute.name}", sizes)
     return sizes
 
 

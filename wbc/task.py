@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wbc import checks
+from wbc.attributes import Attributes
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.rows import Gains, Kinematics, Rows, motion_rows
@@ -39,7 +40,7 @@ class Limit(Protocol):
         """The name of each row, such as the joint's."""
 
 
-class MotionTask(ABC):
+class MotionTask(Attributes):
     """A task on motion, ``ξ = J v``: give ``dim`` and :meth:`kinematics`; everything else is here.
 
     ``A = J``, ``b = J̇v − ξ̇_r``, ``ξ̇_r = kp Δx + kd Δξ + ξ̇_d``.

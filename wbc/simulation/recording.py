@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wbc.by_name import ByName
 from wbc.checks import Array
 from wbc.errors import InputError
 
@@ -66,6 +67,10 @@ class Recording:
     reason: str = ""
     overruns: int = field(default=0)
     late_us: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        for table, what in zip(TABLES, ("task", "contact", "foot"), strict=True):
+            object.__setattr__(self, table, ByName(getattr(self, table), what, f"the recording's {table}"))
 
     @property
     def torque_ratio(self) -> Array:
