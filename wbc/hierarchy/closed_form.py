@@ -106,7 +106,7 @@ def _split(level: LevelRows, y: Array, free: Array, sigma0: float) -> tuple[Arra
     U, sigma = Ut[:rank].T, sigma[:rank]
     # a weak direction u in weighted rows is S W^-½ u in comparable units: its threshold is measured there
     length = np.linalg.norm((level.lengths / weights)[:, None] * U, axis=0)
-    inverse, mu2 = damped(sigma, np.maximum(sigma0 / length, 1e-300))
+    inverse, mu2 = damped(sigma, sigma0 / length)
     target = -inverse * (U.T @ (weights * residual))
     used, left = free @ V[:, :rank], free @ V[:, rank:]
     weak = mu2 > 0.0

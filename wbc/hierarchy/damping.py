@@ -29,8 +29,9 @@ def damped(sigma: Array, sigma0: Array) -> tuple[Array, Array]:
     Returns:
         inverse (r,) and μ² (r,).
     """
-    u2 = np.minimum(sigma / sigma0, 1.0) ** 2
-    weak = u2 < 1.0
-    inverse = np.where(weak, sigma / sigma0**2 * (2.0 - u2), 1.0 / np.maximum(sigma, sigma0))
-    mu2 = np.where(weak, sigma0**2 / (2.0 - u2) - sigma**2, 0.0)
+    weak = sigma < sigma0
+    ceiling = np.where(weak, sigma0, 1.0)  # an exact level has thresholds of zero
+    u2 = (sigma / ceiling) ** 2
+    inverse = np.where(weak, sigma / ceiling**2 * (2.0 - u2), 1.0 / np.where(weak, 1.0, sigma))
+    mu2 = np.where(weak, ceiling**2 / (2.0 - np.minimum(u2, 1.0)) - sigma**2, 0.0)
     return inverse, mu2

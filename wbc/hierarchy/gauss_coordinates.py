@@ -11,7 +11,7 @@ from scipy.linalg import eigh, lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.contact_forces import ContactForces
-from wbc.kernels import equalities, linear_algebra
+from wbc.kernels import equalities, limits, linear_algebra
 from wbc.problem import Problem
 
 METRICS = ("inertia", "identity", "inertia_squared")
@@ -87,7 +87,8 @@ class GaussRows:
     def _dynamics(self) -> list[LevelRows]:
         assert self.forces is not None
         A, b = self.forces.dynamics()
-        At = self._to_gauss(A)
+        At = np.array(A.T, order="C")
+        linear_algebra.solve_transposed(self.C, At)
         ones = np.ones(len(b))
         return [LevelRows("dynamics", At, b + A @ self.problem.nominal, ones, ones, exact=True)]
 
@@ -98,11 +99,21 @@ class GaussRows:
         vdot += self.problem.nominal
         return vdot
 
-    def _to_gauss(self, rows: Array) -> Array:
-        """``(rows C⁻¹)ᵀ``."""
-        columns = np.array(rows.T, order="C")
-        linear_algebra.solve_transposed(self.C, columns)
-        return columns
+    def motion(self, directions: Array) -> Array:
+        """``C⁻¹ Y`` (nv, k): the accelerations that directions Y (n, k) of y are."""
+        V = np.array(directions, order="C")
+        linear_algebra.solve_columns(self.C, V)
+        return V
+
+    def free_motion(self, free: Array) -> Array:
+        """``C⁻¹ F L⁻ᵀ`` with ``L Lᵀ = I + Fᵀ B Bᵀ F``: free directions F, each as dear to Gauss and the soft tasks."""
+        if self.soft is not None and free.shape[1]:
+            B = free.T @ self.soft.weighted()[0]
+            H = B @ B.T
+            H.flat[:: len(H) + 1] += 1.0
+            L, _ = lapack.dpotrf(H, lower=1)
+            free = lapack.dtrtrs(L, free.T, lower=1)[0].T
+        return self.motion(free)
 
     def force_matrix(self) -> Array:
         """Rows of soft tasks on forces as they feel λ: τ = S (M v̇ + h − Jᵀ f), f = f(v̇) + R^-½ N λ."""
@@ -138,31 +149,41 @@ class GaussRows:
         """f (nf,) at an acceleration, with internal forces λ."""
         return np.zeros(0) if self.forces is None else self.forces.of(vdot, internal)
 
+    def carried(self, V: Array) -> tuple[Array, Array]:
+        """Contact forces F (nf, k) that go with motions V (nv, k) at λ = 0, and those of λ, N (nf, n_λ)."""
+        forces = self.forces
+        if forces is None:
+            return np.zeros((0, V.shape[1])), np.zeros((0, 0))
+        return forces.base @ (self.problem.M[self.problem.layout.base] @ V), forces.internal
+
+    def shared(self, V: Array) -> tuple[Array, Array]:
+        """The same where λ is what the load-sharing level wants: F follows the motion, N costs ½ ‖λ‖² there."""
+        F, N = self.carried(V)
+        p = self.problem
+        if not p.layout.n_force or not N.shape[1]:
+            return F, N
+        actuated = p.layout.actuated
+        weights = (p.layout.root_weights_force * np.sqrt(p.force_share))[:, None]
+        slope = p.A_wrench @ F + p.A_torque @ (p.M[actuated] @ V - p.J[:, actuated].T @ F)
+        Q, R = np.linalg.qr(np.vstack([weights * self.force_matrix(), np.eye(N.shape[1])]))
+        N = lapack.dtrtrs(R, N.T, trans=1)[0].T
+        return F - N @ (Q[: len(slope)].T @ (weights * slope)), N
+
+    def limit_rows(self, V: Array, F: Array, N: Array) -> Array:
+        """Inequality rows (n_in, k + n_λ) where v̇ moves by V u and f by F u + N λ."""
+        p, layout = self.problem, self.problem.layout
+        rows = np.empty((layout.n_in, V.shape[1] + N.shape[1]))
+        limits.rows_on_free(
+            p.M, p.J, p.G, p.G_wrench, p.G_torque, np.array(layout.actuated), V, np.hstack([F, N]), rows
+        )
+        return rows
+
     def inequalities(self) -> tuple[Array, Array]:
         """All inequality rows on z = (y, λ): matrix (n_in, n + n_λ) and offset (n_in,)."""
-        p, layout = self.problem, self.problem.layout
-        M = p.M[layout.actuated]
-        on_v = np.empty((layout.n_in, layout.nv))
-        offset = p.offset.copy()
-        acc, cone = slice(0, layout.n_acc), slice(layout.n_acc, layout.n_in - layout.n_tau)
-        tau = slice(layout.n_in - layout.n_tau, layout.n_in)
-        on_v[acc] = p.G
-        internal = np.zeros((layout.n_in, 0))
-        bias = p.h[layout.actuated]
-        if self.forces is not None:
-            J = p.J[:, layout.actuated]
-            dforce = self.forces.on_acceleration()
-            internal = np.zeros((layout.n_in, self.forces.internal.shape[1]))
-            internal[cone] = p.G_wrench @ self.forces.internal
-            internal[tau] = -p.G_torque @ (J.T @ self.forces.internal)
-            on_v[cone] = p.G_wrench @ dforce
-            M = M - J.T @ dforce
-            offset[cone] += p.G_wrench @ self.forces.offset
-            bias = bias - self.forces.offset @ J
-        on_v[tau] = p.G_torque @ M
-        offset[tau] += p.G_torque @ bias
-        offset += on_v @ p.nominal
-        return np.hstack([self._to_gauss(on_v).T, internal]), offset
+        p = self.problem
+        V = self.motion(np.eye(self.n))
+        f = self.contact_forces(p.nominal)
+        return self.limit_rows(V, *self.carried(V)), p.limit_values(p.nominal, f, p.torque(p.nominal, f))
 
 
 def metric_matrix(problem: Problem, metric: Any) -> Array:

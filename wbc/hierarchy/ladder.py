@@ -13,7 +13,7 @@ from wbc.layout import CONTACT_MOTION, MINIMUM_FORCE
 from wbc.solvers import Solver
 
 
-def in_ranks(rows: GaussRows, closed: ClosedForm, G: Array, lower: Array, upper: Array, solver: Solver) -> Cascade:
+def in_ranks(rows: GaussRows, closed: ClosedForm, solver: Solver) -> Cascade:
     """Solve level after level under the limits.
 
     Dynamics, cones and motors always have a common point: contacts without force. First everything that the ladder
@@ -22,13 +22,14 @@ def in_ranks(rows: GaussRows, closed: ClosedForm, G: Array, lower: Array, upper:
 
     Args:
         rows, closed: the problem in Gauss coordinates, and what the closed form decided (rank and damping).
-        G, lower, upper: all inequality rows on z = (y, λ).
         solver: who solves the QPs.
 
     Raises:
         SolverFailedError: a level could not be solved.
     """
     layout = rows.problem.layout
+    G, offset = rows.inequalities()
+    lower, upper = rows.problem.lower - offset, rows.problem.upper - offset
     of_limit = {part.name: np.arange(part.start, part.stop) for part in layout.limits}
     asked = [_rows_of(names, of_limit) for names in layout.level_limits]
     levels = _levels(rows, closed, G.shape[1] - rows.n, asked, of_limit)

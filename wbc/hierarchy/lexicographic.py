@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import RANK_TOLERANCE
@@ -97,19 +96,6 @@ class Cascade:
         if met:
             self.levels.append(level.label)
         return met
-
-    def gauss(self, label: str, H: Array, f: Array) -> None:
-        """Minimise ½ cᵀ H c + fᵀ c over the first directions of the free space; the others cost nothing.
-
-        H is positive definite; with H = L Lᵀ and c = L⁻ᵀ u − H⁻¹ f the cost is ½ ‖u‖² + const.
-        """
-        self.levels.append(label)
-        n, k = self.free.shape[1], len(H)
-        L = np.linalg.cholesky(H)
-        first = np.zeros((n, k))
-        if k:  # not solve_triangular, which leaves 60 bytes behind at every call
-            first[:k] = lapack.dtrtrs(L, np.eye(k), lower=1)[0].T
-        self._minimise(label, -first @ (first[:k].T @ f), first, np.eye(n)[:, k:])
 
     def _split(self, level: Level) -> tuple[Array, Array, Array]:
         """w = start + to_u u + to_c c, with u the part of the free space that the level's equality rows feel."""

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wbc.checks import Array
-from wbc.hierarchy.contact_forces import ContactForces
-from wbc.hierarchy.shortcut import Shortcut
-from wbc.kernels import active_set, limits
-from wbc.problem import Problem
+from wbc.hierarchy.gauss_coordinates import GaussRows
+from wbc.kernels import active_set
 from wbc.solvers import QP, Solver
 
 # weights of internal forces beside the motion, only to find the rows that are active; with dependent rows a light one
@@ -19,6 +17,15 @@ PROXIMAL = (1e-6, 1e-3, 1.0)
 VANISHED = 1e-9  # a row this short, relative to the longest, does not depend on what is free
 ABSURD = 1e12  # no rounding is left to decide anything
 MOST_CHANGES = 30
+
+
+@dataclass(slots=True, eq=False)
+class Point:
+    """A solution of the equalities alone: v̇ (nv,), f (nf,), torque (nu,)."""
+
+    vdot: Array
+    f: Array
+    torque: Array
 
 
 @dataclass(slots=True, eq=False)
@@ -32,25 +39,23 @@ class Moved:
     iterations: int
 
 
-def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None:
+def one_qp(rows_of: GaussRows, at: Point, V: Array, solver: Solver) -> Moved | None:
     """``min ½ ‖u‖² ≻ min ½ ‖λ‖²`` under all limits; ``None`` where that has no solution that passes the KKT conditions.
 
-    From the closed form v̇ the strict levels leave ``v̇ + V u``, ``V = C⁻¹ Q₂ L⁻ᵀ`` with ``L Lᵀ = I + BBᵀ`` the Gauss
-    and soft cost there, so that ½ ‖u‖² is what the limits cost; f follows v̇ up to internal forces λ.
+    Args:
+        rows_of: the problem in Gauss coordinates.
+        at: the closed form, best for every level where there are no limits.
+        V: motions (nv, r) that the strict levels leave, scaled so that ½ ‖u‖² is what moving by V u costs Gauss and
+            the soft tasks (:meth:`GaussRows.free_motion`).
+        solver: who finds the active rows.
     """
+    problem = rows_of.problem
     layout = problem.layout
-    V = shortcut.free_motion(problem)
     n_u = V.shape[1]
-    forces = ContactForces(problem) if len(layout.unactuated) or layout.nf else None
-    to_force, internal = (np.zeros((0, 0)), np.zeros((0, 0))) if forces is None else (forces.base, forces.internal)
-    p = internal.shape[1]
-    F, rows = np.empty((layout.nf, n_u)), np.empty((layout.n_in, n_u + p))
-    actuated, unactuated = layout.actuated.astype(np.int64), layout.unactuated.astype(np.int64)
-    limits.rows_on_free(
-        problem.M, problem.J, problem.G, problem.G_wrench, problem.G_torque, actuated, unactuated, V, to_force,
-        internal, F, rows,
-    )  # fmt: skip
-    value = problem.limit_values(shortcut.vdot, shortcut.f, shortcut.torque)
+    F, N = rows_of.shared(V)
+    p = N.shape[1]
+    rows = rows_of.limit_rows(V, F, N)
+    value = problem.limit_values(at.vdot, at.f, at.torque)
     norms = np.sqrt((rows * rows).sum(axis=1))
     real = np.flatnonzero(np.isfinite(problem.lower) | np.isfinite(problem.upper))
     lives = norms[real] > VANISHED * norms.max(initial=0.0)
@@ -80,8 +85,7 @@ def one_qp(problem: Problem, shortcut: Shortcut, solver: Solver) -> Moved | None
     x, mu, nu = np.zeros(n_u + p), np.zeros(len(real)), np.zeros(len(real))
     if not active_set.two_levels(G, n_u, lower, upper, side, MOST_CHANGES, x, mu, nu):
         return None
-    vdot = shortcut.vdot + V @ x[:n_u]
-    f = shortcut.f if forces is None else shortcut.f + F @ x[:n_u] + internal @ x[n_u:]
+    vdot, f = at.vdot + V @ x[:n_u], at.f + F @ x[:n_u] + N @ x[n_u:]
     price, price_forces = np.zeros(layout.n_in), np.zeros(layout.n_in)
     price[real], price_forces[real] = np.abs(mu) / norms, np.abs(nu) / norms
     return Moved(vdot, f, price, price_forces, answer.iterations)

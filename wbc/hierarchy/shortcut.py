@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import ClosedForm, Split
@@ -92,27 +91,17 @@ class Shortcut:
         start = self._layout.nv + self._layout.nf
         return self.out[start : start + self._layout.nu]
 
-    def closed(self, *, opened: bool) -> ClosedForm:
-        """The solution of the equalities; with the directions used and left where the level QPs go on from it."""
-        y, none = self.out[-self._layout.nv :], self._nothing
-        if not opened:
-            return ClosedForm(y, self._splits, self._labels, none, none, y)
-        count = int(self._bounds[-1]) if len(self._bounds) else 0
-        Q = linear_algebra.directions(self._T, count, self._tau, 0)
-        rest = Q[:, :count] @ (Q[:, :count].T @ y)
-        return ClosedForm(y, self._splits, self._labels, Q[:, :count], Q[:, count:], rest)
+    @property
+    def closed(self) -> ClosedForm:
+        """The solution of the equalities, none of whose levels has a weak direction."""
+        y, nothing = self.out[-self._layout.nv :], self._nothing
+        return ClosedForm(y, self._splits, self._labels, nothing, nothing, y)
 
-    def free_motion(self, problem: Problem) -> Array:
-        """``V = C⁻¹ Q₂ L⁻ᵀ`` (nv, r): motions left by the strict levels, each as dear to Gauss and soft tasks."""
+    @property
+    def free(self) -> Array:
+        """Orthonormal directions (n, r) of y that the strict levels leave."""
         count = int(self._bounds[-1]) if len(self._bounds) else 0
-        Q2 = linear_algebra.directions(self._T, count, self._tau, count)
-        if self._T.shape[1] > count and Q2.shape[1]:
-            B = self._T[count:, count:] * self._weights[self._columns[count:]]
-            H = B @ B.T
-            H.flat[:: len(H) + 1] += 1.0
-            L, _ = lapack.dpotrf(H, lower=1)
-            Q2 = np.ascontiguousarray(lapack.dtrtrs(L, Q2.T, lower=1)[0].T)
-        linear_algebra.solve_columns(self._C, Q2)
+        Q2: Array = linear_algebra.directions(self._T, count, self._tau, count)
         return Q2
 
     def rows(self, problem: Problem, metric: Any) -> GaussRows:

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.hierarchy import closed_form
-from wbc.hierarchy.closed_form import ClosedForm, soft_cost
+from wbc.hierarchy.closed_form import ClosedForm
 from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
-from wbc.hierarchy.ladder import forces_last, in_ranks
-from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError
-from wbc.hierarchy.lexicographic import FELT, Cascade
-from wbc.hierarchy.one_qp import Moved, one_qp
-from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, OUTSIDE, WEAK, Shortcut
+from wbc.hierarchy.ladder import in_ranks
+from wbc.hierarchy.lexicographic import FELT
+from wbc.hierarchy.one_qp import Moved, Point, one_qp
+from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, WEAK, Shortcut
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.kernels import limits
 from wbc.problem import Problem
@@ -71,85 +70,67 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     Raises:
         SolverFailedError: no level QP could be solved.
     """
+    threshold = threshold_in(problem, metric, sigma0)
     found, shortcut = WEAK, None
     if method != "qp" and not problem.layout.n_force:
         shortcut = problem.workspace = problem.workspace or Shortcut(problem)
-        found = shortcut.solve(problem, metric, threshold_in(problem, metric, sigma0))
-        if found == INSIDE or (found == OUTSIDE and method == "closed_form"):
-            closed = shortcut.closed(opened=False)
-            return Solution(shortcut.vdot, shortcut.f, shortcut.torque, closed, shortcut.vdot)
+        found = shortcut.solve(problem, metric, threshold)
         if found == BROKEN:
             raise np.linalg.LinAlgError("the metric is not positive definite")
-    if shortcut is not None and found == OUTSIDE:
-        moved = one_qp(problem, shortcut, solver)
-        if moved is not None:
-            return _from_one_qp(problem, shortcut, moved, solver)
-        rows, closed = shortcut.rows(problem, metric), shortcut.closed(opened=True)
+    if shortcut is not None and found != WEAK:
+        closed, at = shortcut.closed, Point(shortcut.vdot, shortcut.f, shortcut.torque)
+        if found == INSIDE or method == "closed_form":
+            return Solution(at.vdot, at.f, at.torque, closed, at.vdot)
+        rows, free = shortcut.rows(problem, metric), shortcut.free
     else:
         rows = GaussRows(problem, metric)
-        closed = closed_form.solve(rows, threshold_in(problem, metric, sigma0))
-        if method != "qp":
-            vdot = rows.acceleration(closed.y)
-            f = rows.shared_forces(vdot)
-            torque = problem.torque(vdot, f)
-            if method == "closed_form" or _inside(problem, vdot, f, torque):
-                return Solution(vdot, f, torque, closed, vdot)
-    G, offset = rows.inequalities()
-    lower, upper = problem.lower - offset, problem.upper - offset
-    n_internal = G.shape[1] - rows.n
-    if method == "qp" and not n_internal:
-        answer, multipliers = whole_qp(rows, closed, G, lower, upper, solver)
+        closed = closed_form.solve(rows, threshold)
+        vdot = rows.acceleration(closed.y)
+        f = rows.shared_forces(vdot)
+        at, free = Point(vdot, f, problem.torque(vdot, f)), closed.free
+        if method == "closed_form" or (method == "auto" and _inside(problem, vdot, f, at.torque)):
+            return Solution(at.vdot, at.f, at.torque, closed, at.vdot)
+    if method == "qp" and (rows.forces is None or not rows.forces.internal.shape[1]):
+        answer, multipliers = whole_qp(rows, closed, solver)
         if answer.solved:
-            solution = _solution(problem, rows, closed, answer.x, "qp", solver)
-            solution.price = np.abs(multipliers)
-            solution.price_level = np.where(solution.price > 0.0, 0, -1)
-            solution.levels, solution.iterations = ["gauss"], answer.iterations
-            return solution
+            price = np.abs(multipliers)
+            vdot = rows.acceleration(answer.x)
+            return _solution(
+                problem, closed, at, vdot, rows.contact_forces(vdot), "qp", solver, price=price,
+                price_level=np.where(price > 0.0, 0, -1), levels=["gauss"], iterations=answer.iterations,
+            )  # fmt: skip
     else:
-        n, r = closed.free.shape
-        # not block_diag, which leaves 80 bytes behind at every call
-        free = np.zeros((n + n_internal, r + n_internal))
-        free[:n, :r] = closed.free
-        free[n:, r:] = np.eye(n_internal)
-        z = np.concatenate([closed.rest, np.zeros(n_internal)])
-        everything = np.ones(len(G), dtype=bool)
-        reduced = Cascade(z, free, G, lower.copy(), upper.copy(), solver, everything)
-        try:
-            reduced.gauss("gauss", *soft_cost(rows, closed.rest, closed.free))
-            if n_internal:
-                reduced.solve(forces_last(rows, reduced.z))
-            return _from_cascade(problem, rows, closed, reduced, "qp")
-        except (InfeasibleError, SolverFailedError):
-            pass  # some strict level cannot be met under the limits, or the solver will be asked something easier
-    return _from_cascade(problem, rows, closed, in_ranks(rows, closed, G, lower, upper, solver), "cascade")
-
-
-def _from_one_qp(problem: Problem, shortcut: Shortcut, moved: Moved, solver: Solver) -> Solution:
-    torque = problem.torque(moved.vdot, moved.f)
-    clipped = _clip(problem, torque)
-    held = moved.gauss > FELT * moved.gauss.max(initial=0.0), moved.forces > FELT * moved.forces.max(initial=0.0)
-    level = np.where(held[0], 0, np.where(held[1], 1, -1))
-    price = np.where(level == 0, moved.gauss, np.where(level == 1, moved.forces, 0.0))
-    return Solution(
-        moved.vdot, moved.f, torque, shortcut.closed(opened=False), shortcut.vdot, "qp", solver.name, price, level,
-        ["gauss", "forces"], np.zeros(len(price)), iterations=moved.iterations, clipped=clipped,
+        moved = one_qp(rows, at, rows.free_motion(free), solver)
+        if moved is not None:
+            return _from_one_qp(problem, closed, at, moved, solver)
+    # some strict level or hard row cannot be met under the limits, or the solver will be asked something easier
+    cascade = in_ranks(rows, closed, solver)
+    vdot = rows.acceleration(cascade.z[: rows.n])
+    return _solution(
+        problem, closed, at, vdot, rows.contact_forces(vdot, cascade.z[rows.n :]), "cascade", solver,
+        price=cascade.price, price_level=cascade.price_level, levels=cascade.levels, relaxed=cascade.relaxed,
+        held_by=cascade.held_by, iterations=cascade.iterations,
     )  # fmt: skip
 
 
-def _from_cascade(problem: Problem, rows: GaussRows, closed: ClosedForm, cascade: Cascade, route: str) -> Solution:
-    solution = _solution(problem, rows, closed, cascade.z, route, cascade.solver)
-    solution.price, solution.price_level, solution.levels = cascade.price, cascade.price_level, cascade.levels
-    solution.relaxed, solution.iterations, solution.held_by = cascade.relaxed, cascade.iterations, cascade.held_by
-    return solution
+def _from_one_qp(problem: Problem, closed: ClosedForm, at: Point, moved: Moved, solver: Solver) -> Solution:
+    """A row's price is that of the first level that it holds back."""
+    held = moved.gauss > FELT * moved.gauss.max(initial=0.0), moved.forces > FELT * moved.forces.max(initial=0.0)
+    level = np.where(held[0], 0, np.where(held[1], 1, -1))
+    price = np.where(level == 0, moved.gauss, np.where(level == 1, moved.forces, 0.0))
+    return _solution(
+        problem, closed, at, moved.vdot, moved.f, "qp", solver, price=price, price_level=level,
+        levels=["gauss", "forces"], relaxed=np.zeros(len(price)), iterations=moved.iterations,
+    )  # fmt: skip
 
 
-def _solution(problem: Problem, rows: GaussRows, closed: ClosedForm, z: Array, route: str, solver: Solver) -> Solution:
-    """Torques of a QP's answer, put inside the torque limits where rounding or a loose solver left them outside."""
-    vdot = rows.acceleration(z[: rows.n])
-    f = rows.contact_forces(vdot, z[rows.n :])
+def _solution(
+    problem: Problem, closed: ClosedForm, at: Point, vdot: Array, f: Array, route: str, solver: Solver, **found: Any
+) -> Solution:
+    """A solver's answer, its torques put inside their limits where rounding or a loose solver left them outside."""
     torque = problem.torque(vdot, f)
     clipped = _clip(problem, torque)
-    return Solution(vdot, f, torque, closed, rows.acceleration(closed.y), route, solver.name, clipped=clipped)
+    return Solution(vdot, f, torque, closed, at.vdot, route, solver.name, clipped=clipped, **found)
 
 
 def _clip(problem: Problem, torque: Array) -> float:

@@ -10,9 +10,7 @@ from wbc.hierarchy.gauss_coordinates import GaussRows
 from wbc.solvers import QP, Answer, Solver
 
 
-def whole_qp(
-    rows: GaussRows, closed: ClosedForm, G: Array, lower: Array, upper: Array, solver: Solver
-) -> tuple[Answer, Array]:
+def whole_qp(rows: GaussRows, closed: ClosedForm, solver: Solver) -> tuple[Answer, Array]:
     """``min ½ ‖y‖² + Σ ½ w ‖A y + b‖²`` with the strict levels as equalities on orthonormal rows, and the limits.
 
     Where this has a solution it is the lexicographic one: every strict level reaches what it would without limits. Only
@@ -21,6 +19,8 @@ def whole_qp(
     Returns:
         The solver's answer, and the multipliers (m,) of the inequality rows in their own units.
     """
+    G, offset = rows.inequalities()
+    lower, upper = rows.problem.lower - offset, rows.problem.upper - offset
     E = closed.used.T
     # the point that the closed form reaches before the soft tasks has exactly the targets of all levels
     t = E @ closed.rest

@@ -51,40 +51,41 @@ def eliminate(J: Array, base: Indices, present: Indices, scale: Array, to_force:
 
 
 @compiled(
-    "void(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], "
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+    "void(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], "
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
 def rows_on_free(
-    M: Array, J: Array, G: Array, G_wrench: Array, G_torque: Array, actuated: Indices, base: Indices, V: Array,
-    to_force: Array, internal: Array, F: Array, rows: Array,
-) -> None:  # fmt: skip
-    """Inequality rows on (u, λ) where v̇ moves by V u and f by F u + N λ, F = B̃⁺ M_b V; F and rows are results.
+    M: Array,
+    J: Array,
+    G: Array,
+    G_wrench: Array,
+    G_torque: Array,
+    actuated: Indices,
+    V: Array,
+    force: Array,
+    rows: Array,
+) -> None:
+    """Inequality rows on (u, λ) where v̇ moves by V u and f by (F, N)(u, λ).
 
     Accelerations feel ``G V``, wrenches ``G_f (F, N)``, torques ``G_τ S (M V − Jᵀ F, −Jᵀ N)``.
+
+    Args:
+        M, J, G, G_wrench, G_torque, actuated: of the problem.
+        V: motions (nv, k); force: (F, N) (nf, k + n_λ).
+        rows: result (n_in, k + n_λ).
     """
-    n_u, p = V.shape[1], internal.shape[1]
-    nf, nu = len(J), len(actuated)
+    n_u, width = V.shape[1], force.shape[1]
     n_acc, n_cone = len(G), len(G_wrench)
     MV = np.zeros((len(M), n_u))
     add_product(M, V, MV)
-    F[:] = 0.0
-    for i in range(nf):
-        for j in range(len(base)):
-            value = to_force[i, j]
-            for k in range(n_u):
-                F[i, k] += value * MV[base[j], k]
-    both = np.empty((nf, n_u + p))
-    both[:, :n_u] = F
-    both[:, n_u:] = internal
-    torque = np.zeros((nu, n_u + p))
-    for i in range(nu):
-        for k in range(n_u):
-            torque[i, k] = MV[actuated[i], k]
-        for j in range(nf):
+    torque = np.zeros((len(actuated), width))
+    for i in range(len(actuated)):
+        torque[i, :n_u] = MV[actuated[i]]
+        for j in range(len(J)):
             value = J[j, actuated[i]]
             if value != 0.0:
-                for k in range(n_u + p):
-                    torque[i, k] -= value * both[j, k]
+                for k in range(width):
+                    torque[i, k] -= value * force[j, k]
     rows[:] = 0.0
     for i in range(n_acc):
         for j in range(len(V)):
@@ -92,7 +93,7 @@ def rows_on_free(
             if value != 0.0:
                 for k in range(n_u):
                     rows[i, k] += value * V[j, k]
-    add_product(G_wrench, both, rows[n_acc : n_acc + n_cone])
+    add_product(G_wrench, force, rows[n_acc : n_acc + n_cone])
     add_product(G_torque, torque, rows[n_acc + n_cone :])
 
 
