@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wbc.checks import Array
-from wbc.kernels import limits
+from wbc.kernels import forces
 from wbc.problem import Problem
 
 RANK_TOLERANCE = 1e-9
@@ -38,7 +38,7 @@ class ContactForces:
         self.L = np.zeros((nb, 0))
         self.base, self.internal = np.zeros((layout.nf, nb)), np.zeros((layout.nf, max(0, len(present) - nb)))
         base_index = layout.unactuated.astype(np.int64)
-        if not limits.eliminate(problem.J, base_index, present, scale, self.base, self.internal):
+        if not forces.eliminate(problem.J, base_index, present, scale, self.base, self.internal):
             base, internal, self.L = _pseudoinverse(B[present] * scale[present, None], nb)
             self.base, self.internal = np.zeros((layout.nf, nb)), np.zeros((layout.nf, internal.shape[1]))
             self.base[present] = scale[present, None] * base

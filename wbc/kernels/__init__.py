@@ -10,7 +10,7 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-NAMES = ("linear_algebra", "equalities", "active_set", "contacts", "frames", "limits")
+NAMES = ("linear_algebra", "equalities", "active_set", "contacts", "forces", "frames", "limits")
 
 INSIDE, OUTSIDE, WEAK, BROKEN = 0, 1, 2, 3  # a limit is exceeded; a level has to be split by SVD; M is not positive
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wbc.kernels import active_set as active_set
     from wbc.kernels import contacts as contacts
     from wbc.kernels import equalities as equalities
+    from wbc.kernels import forces as forces
     from wbc.kernels import frames as frames
     from wbc.kernels import limits as limits
     from wbc.kernels import linear_algebra as linear_algebra

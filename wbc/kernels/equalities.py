@@ -7,17 +7,17 @@ lexicographic solution: with (A C⁻¹)ᵀ = Q₁ R it is y = Q₁ w, Rᵀ w = �
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.kernels import BROKEN, INSIDE, OUTSIDE, WEAK
 from wbc.kernels.compiled import compiled
+from wbc.kernels.forces import contact_forces
 from wbc.kernels.linear_algebra import (
     factor,
     inverse_square,
+    one_plus_gram,
     reflect_back,
     solve,
     solve_positive,
@@ -119,87 +119,25 @@ def add_soft(T: Array, count: int, offset: Array, root_weights: Array, y: Array)
     B = np.empty((r, k))
     rho = np.empty(k)
     for j in range(k):
-        total = offset[j]
+        rho[j] = offset[j]
         for i in range(count):
-            total += T[i, count + j] * y[i]
-        rho[j] = total * root_weights[j]
-    for i in range(r):
-        for j in range(k):
+            rho[j] += T[i, count + j] * y[i]
+        rho[j] *= root_weights[j]
+        for i in range(r):
             B[i, j] = T[count + i, count + j] * root_weights[j]
     if k <= r:
-        H = np.eye(k)
-        for i in range(r):
-            for j in range(k):
-                value = B[i, j]
-                for m in range(j + 1):
-                    H[j, m] += value * B[i, m]
+        H = one_plus_gram(B)
         if not solve_positive(H, rho):
             return False
-        for i in range(r):
-            total = 0.0
-            for j in range(k):
-                total += B[i, j] * rho[j]
-            y[count + i] = -total
-        return True
-    H = np.eye(r)
+    else:
+        H = one_plus_gram(np.ascontiguousarray(B.T))
     x = np.zeros(r)
     for i in range(r):
         for j in range(k):
             x[i] -= B[i, j] * rho[j]
-    Bt = np.ascontiguousarray(B.T)
-    for j in range(k):
-        for i in range(r):
-            value = Bt[j, i]
-            for m in range(i + 1):
-                H[i, m] += value * Bt[j, m]
-    if not solve_positive(H, x):
+    if k > r and not solve_positive(H, x):
         return False
     y[count:] = x
-    return True
-
-
-@compiled(
-    "boolean(float64[:, ::1], float64[::1], float64[:, ::1], int64[::1], float64[::1], float64[::1], "
-    "float64[::1], float64[::1], float64[::1])"
-)
-def contact_forces(
-    M: Array, h: Array, J: Array, base: Indices, vdot: Array, f0: Array, root_weight: Array, active: Array, f: Array
-) -> bool:
-    """``f = f₀ + R^-½ B̃⁺ (M_b v̇ + h_b − B f₀)``, the load shared nearest to f₀; False where B̃ may lose rank.
-
-    B are the base columns of Jᵀ and B̃ = B R^-½; with B̃ᵀ = Q [R; 0] its pseudoinverse is Q [R⁻ᵀ; 0].
-    """
-    nf, nb = len(J), len(base)
-    f[:] = f0 * active
-    if nb == 0:
-        return True
-    if nf < nb:
-        return False
-    Bt = np.empty((nf, nb))
-    tau = np.empty(nb)
-    z = np.zeros(nf)
-    for j in range(nb):
-        row = base[j]
-        total = h[row]
-        for i in range(len(vdot)):
-            total += M[row, i] * vdot[i]
-        for i in range(nf):
-            total -= J[i, row] * f[i]
-            Bt[i, j] = J[i, row] * active[i] / root_weight[i]
-        z[j] = total
-    triangularise(Bt, 0, nb, tau)
-    largest, smallest = 0.0, math.inf
-    for j in range(nb):
-        largest, smallest = max(largest, abs(Bt[j, j])), min(smallest, abs(Bt[j, j]))
-    if not smallest > 1e-6 * largest:
-        return False
-    for i in range(nb):
-        for j in range(i):
-            z[i] -= Bt[j, i] * z[j]
-        z[i] /= Bt[i, i]
-    reflect_back(Bt, nb, tau, z)
-    for i in range(nf):
-        f[i] += z[i] / root_weight[i] * active[i]
     return True
 
 

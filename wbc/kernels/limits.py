@@ -2,52 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from wbc.checks import Array
 from wbc.kernels.compiled import compiled
-from wbc.kernels.linear_algebra import Indices, add_product, directions, triangularise
-
-SURELY = 1e-6  # relative: QR alone decides the rank only where it is beyond doubt
-
-
-@compiled("boolean(float64[:, ::1], int64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
-def eliminate(J: Array, base: Indices, present: Indices, scale: Array, to_force: Array, internal: Array) -> bool:
-    """``R^-½ B̃⁺`` (nf, nb) and ``R^-½ N`` (nf, n_λ) of contact forces; False where the rank is not beyond doubt.
-
-    With B̃ᵀ = Q [R; 0] of the base rows of Jᵀ, scaled by R^-½: B̃⁺ = Q₁ R⁻ᵀ and N = Q₂.
-
-    Args:
-        J: contact Jacobian (nf, nv); base: coordinates without a motor (nb,).
-        present: which forces there are (k,); scale: R^-½ (nf,).
-        to_force, internal: results; rows of absent forces stay as they are.
-    """
-    k, nb = len(present), len(base)
-    if k < nb:
-        return False
-    T, tau = np.empty((k, nb)), np.empty(nb)
-    for i in range(k):
-        for j in range(nb):
-            T[i, j] = J[present[i], base[j]] * scale[present[i]]
-    triangularise(T, 0, nb, tau)
-    largest, smallest = 0.0, math.inf
-    for j in range(nb):
-        largest, smallest = max(largest, abs(T[j, j])), min(smallest, abs(T[j, j]))
-    if not smallest > SURELY * largest:
-        return False
-    Q = directions(T, nb, tau, 0)
-    for i in range(k):
-        row = present[i]
-        for j in range(nb - 1, -1, -1):  # x Rᵀ = a row of Q₁, scaled, from the last column on
-            total = Q[i, j] * scale[row]
-            for m in range(j + 1, nb):
-                total -= T[j, m] * to_force[row, m]
-            to_force[row, j] = total / T[j, j]
-        for j in range(k - nb):
-            internal[row, j] = Q[i, nb + j] * scale[row]
-    return True
+from wbc.kernels.linear_algebra import Indices, add_product
 
 
 @compiled(

@@ -167,6 +167,19 @@ def inverse_square(T: Array, first: int, last: int, lengths: Array) -> float:
     return total
 
 
+@compiled("float64[:, ::1](float64[:, ::1])")
+def one_plus_gram(B: Array) -> Array:
+    """``I + BᵀB``, its lower triangle, for B (r, k)."""
+    r, k = B.shape
+    H = np.eye(k)
+    for i in range(r):
+        for j in range(k):
+            value = B[i, j]
+            for m in range(j + 1):
+                H[j, m] += value * B[i, m]
+    return H
+
+
 @compiled("boolean(float64[:, ::1], float64[::1])")
 def solve_positive(H: Array, x: Array) -> bool:
     """``x ← H⁻¹ x`` for positive definite H, overwritten by its lower Cholesky factor; False where it is not."""
