@@ -13,10 +13,11 @@ import pytest
 from tests.fixtures import S_A, TOOL, p1, r6
 from wbc import Command, Controller, Robot, Stack, State, Status
 from wbc.errors import InputError
-from wbc.fallback import LEFT_OUT, STOP, gravity_compensation
+from wbc.fallback import STOP, gravity_compensation
 from wbc.robots import load
 from wbc.solvers import QP, Answer, make_solver
 from wbc.solvers.guarded import MOST_CALLS, Guarded
+from wbc.solvers.in_turn import LEFT_OUT
 from wbc.tasks import ComTask, JointLimits, PoseTask, PostureTask, TorqueLimits, TorqueTask
 
 NAN, INF = float("nan"), float("inf")
@@ -107,9 +108,9 @@ on_both = pytest.mark.parametrize("make", ROBOTS.values(), ids=ROBOTS)
 
 
 def replaced(controller: Controller, first: Any, second: Any = None) -> Controller:
-    controller._solver = first
+    controller._solvers.first = first
     if second is not None:
-        controller._backup = second
+        controller._solvers.second = second
     return controller
 
 
@@ -208,7 +209,7 @@ def test_three_failing_ticks_in_a_run_are_held_then_damped_and_counted(make: Any
     """A15, A16: ages never exceed ``most_stale``; the first good tick is the one of a controller that is new."""
     ticks, failing = (100, (50, 51, 52)) if make is arm else (30, (15, 16, 17))
     controller = make(most_stale=most_stale)
-    robot, good, backup = controller.robot, controller._solver, controller._backup
+    robot, good, backup = controller.robot, controller._solvers.first, controller._solvers.second
     q, v = moving(robot).q, moving(robot).v
     for k in range(ticks):
         state = State(pin.integrate(robot.model, q, 1e-4 * k * v), v * np.cos(0.01 * k))
@@ -224,7 +225,7 @@ def test_three_failing_ticks_in_a_run_are_held_then_damped_and_counted(make: Any
             if k == failing[-1] + 1:
                 fresh = make()
                 fresh.tick(State(q, v))  # what tasks and contacts hold is what they saw at the first tick
-                fresh._solver.reset()
+                fresh._solvers.first.reset()
                 assert np.abs(command.torque - fresh.tick(state).torque).max() < 1e-6  # A17's own tolerance
             continue
         assert report.status is Status.FALLBACK and report.failures == controller.failures == age
@@ -348,7 +349,7 @@ def test_a_late_solver_is_no_trouble_while_no_solver_is_needed() -> None:
     """With ``"auto"`` and no active limit nobody is asked, so nobody is left out, and the words say nothing."""
     limits = [TorqueLimits()]
     controller = Controller(r6(2000.0), Stack(nominal=PostureTask("rest"), limits=limits), deadline=DEADLINE)
-    controller._back_at = [10**6, 0]
+    controller._solvers.back_at = [10**6, 0]
     report = controller.tick(S_A).report
     assert report.solver == "closed form" and not report.trouble
 
@@ -413,7 +414,7 @@ def test_limits_of_a_joint_that_cross_are_named_and_never_handed_to_a_solver(sol
     """A04: position and motor of P1w's joint leave no room: the joint is named, and every row handed on is possible."""
     controller = Controller(p1(1.0), Stack(limits=[TorqueLimits(), JointLimits()]), solver=solver, method=method)
     handed: list[QP] = []
-    inner = controller._solver
+    inner = controller._solvers.first
 
     def looking(qp: QP) -> Answer:
         handed.append(qp)

@@ -166,10 +166,10 @@ def test_a_limit_that_does_not_exist_reaches_no_solver(solver: str) -> None:
         push = posture_task([40.0, 60.0])
         stack = Stack(nominal=push, limits=[TorqueLimits(), JointLimits()])
         controller = Controller(c2(), stack, solver=name, method="qp")
-        controller._solver = Handed(name)  # type: ignore[assignment]
+        controller._solvers.first = Handed(name)  # type: ignore[assignment]
         torques.append(controller.tick(c2_state(1.0, 0.3, [0.5, -0.5])).torque)
-        assert controller._solver.seen
-        for qp in controller._solver.seen:
+        assert controller._solvers.first.seen
+        for qp in controller._solvers.first.seen:
             assert np.isfinite(qp.H).all() and np.isfinite(qp.G).all() and np.isfinite(qp.f).all()
             assert not np.isnan(qp.lower).any() and not np.isnan(qp.upper).any()
             assert (np.isfinite(qp.lower) | np.isfinite(qp.upper)).all()
@@ -245,7 +245,7 @@ def test_a_solver_that_fails_is_replaced_and_named(failure: str) -> None:
     """A05, A07, A09: the second solver's answer is used, and the report says what the first one said."""
     stack = Stack(nominal=TorqueTask("push", target=np.full(6, 100.0)), limits=[TorqueLimits()])
     controller = Controller(r6(), stack)
-    controller._solver = Scripted(FAILURES[failure])  # type: ignore[assignment]
+    controller._solvers.first = Scripted(FAILURES[failure])  # type: ignore[assignment]
     expected = Controller(r6(), Stack(nominal=stack["push"], limits=[TorqueLimits()])).tick(S_A).torque
     command = controller.tick(S_A)
     assert np.abs(command.torque - expected).max() < EXACT
@@ -258,7 +258,7 @@ def test_where_no_solver_answers_the_robot_holds_itself_inside_its_limits_and_sa
     stack = Stack(nominal=TorqueTask("push", target=np.full(6, 100.0)), limits=[TorqueLimits()])
     controller = Controller(r6(), stack)
     failed = Answer(np.zeros(0), np.zeros(0), "failed", 1, "mock: maximum iterations")
-    controller._solver = controller._backup = Scripted(failed)  # type: ignore[assignment]
+    controller._solvers.first = controller._solvers.second = Scripted(failed)  # type: ignore[assignment]
     command = controller.tick(S_A)
     assert command.report.status is Status.FALLBACK
     assert np.isfinite(command.torque).all() and np.abs(command.torque).max() <= 10.0
@@ -520,11 +520,11 @@ def test_an_answer_that_rounding_leaves_outside_is_clipped_and_the_report_says_b
     """E04 and E13, the last gate; what is outside by more than rounding is refused: test_every_tick.py."""
     stack = Stack(nominal=TorqueTask("push", target=np.full(6, 100.0)), limits=[TorqueLimits()])
     controller = Controller(r6(), stack, method="qp")
-    controller._solver = Handed("daqp")
+    controller._solvers.first = Handed("daqp")
     controller.tick(S_A)
-    exact = controller._solver.inner.solve(controller._solver.seen[-1])
+    exact = controller._solvers.first.inner.solve(controller._solvers.first.seen[-1])
     loose = Answer(exact.x * (1.0 + off), exact.multipliers, "solved")
-    controller._solver = Scripted(loose)  # type: ignore[assignment]
+    controller._solvers.first = Scripted(loose)  # type: ignore[assignment]
     command = controller.tick(S_A)
     assert command.report.solver == "mock"
     assert np.isfinite(command.torque).all() and np.abs(command.torque).max() <= 10.0
@@ -765,14 +765,14 @@ def test_pushes_neither_exhaust_a_solver_nor_replace_it(solver: str) -> None:
     hand = PoseTask("hand", frame=TOOL)
     stack = Stack(nominal=PostureTask("p", target=S_A.q), strict=[hand], limits=[TorqueLimits(), JointLimits()])
     controller = Controller(robot, stack, solver=solver)
-    backend, state = controller._solver, State(S_A.q, np.zeros(6))
+    backend, state = controller._solvers.first, State(S_A.q, np.zeros(6))
     pushes = set(rng.choice(300, 30, replace=False))
     iterations = []
     for i in range(300):
         command = controller.tick(state)
         iterations.append(command.report.iterations)
         assert command.report.status is not Status.FALLBACK
-        assert controller._solver is backend
+        assert controller._solvers.first is backend
         state = forward(robot, state, command.torque, 0.001)
         if i in pushes:
             state = State(state.q, state.v + rng.normal(0.0, 1.0, 6))

@@ -171,13 +171,13 @@ def test_a_contact_that_is_absent_is_the_same_as_none_and_leaves_no_row_behind(m
     with_both.deactivate(LEFT)
     absent, removed = Controller(robot, with_both), Controller(robot, Stack(**parts(RIGHT)))
     seen: list[Any] = []
-    ask = absent._solver.solve
+    ask = absent._solvers.first.solve
 
     def spy(qp: Any) -> Any:
         seen.append(qp)
         return ask(qp)
 
-    monkeypatch.setattr(absent._solver, "solve", spy)
+    monkeypatch.setattr(absent._solvers.first, "solve", spy)
     one, other = absent.tick(state), removed.tick(state)
     assert seen and one.report.active
     for qp in seen:

@@ -19,15 +19,15 @@ from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
 from wbc.errors import InputError, StackError
-from wbc.fallback import LEFT_OUT, STOP, Fallback, bad_entry
+from wbc.fallback import STOP, Fallback, bad_entry
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
 from wbc.joints import floats
 from wbc.problem import Problem
 from wbc.report import Report
 from wbc.robot import Robot
-from wbc.solvers import Solver, make_solver
-from wbc.solvers.guarded import GRACE, Guarded
+from wbc.solvers import Solver
+from wbc.solvers.in_turn import InTurn
 from wbc.stack import Stack
 from wbc.state import State
 from wbc.terms import Terms
@@ -123,14 +123,7 @@ class Controller:
         self.deadline = None if deadline is None else checks.scalar(deadline, "deadline", lower=0.0, strict=True)
         self.on_bad_state = checks.choice(on_bad_state, ON_BAD_STATE, "on_bad_state")
         self._fallback = Fallback(checks.count(most_stale, "most_stale"))
-        time_cap = None if self.deadline is None else GRACE * self.deadline
-        self._solver = make_solver(solver, time_cap)
-        # another kind of solver, so that what one stumbles over need not be what stops the other
-        self._backup = make_solver("nnls" if self._solver.name == "daqp" else "daqp", time_cap)
-        self._guard = Guarded(self.deadline)
-        self._ticks = 0
-        self._back_at = [0, 0]  # the tick at which each solver is asked again
-        self._took_ns = [0, 0]  # what it took where it overran
+        self._solvers = InTurn(solver, self.deadline)
         trial = Terms(robot, self.dt)
         trial.update(State(robot.home, np.zeros(robot.nv)))
         self._assembler = Assembler(robot, stack, trial, ladder)
@@ -164,7 +157,7 @@ class Controller:
     @property
     def solver(self) -> str:
         """Name of the solver."""
-        return self._solver.name
+        return self._solvers.first.name
 
     @property
     def failures(self) -> int:
@@ -192,7 +185,7 @@ class Controller:
             Exception: what a task of the user's own raises: that is a mistake in a program, and is not hidden.
         """
         started = time.perf_counter_ns()
-        self._ticks += 1
+        self._solvers.next_tick()
         terms = self._terms
         try:
             terms.update(state)
@@ -247,8 +240,7 @@ class Controller:
             # contacts and torque limits must stand in the problem, or nothing carries the weight; no target is held yet
             self._assembler.assemble(self._terms, self._activation)
             self._terms.release()
-        self._solver.reset()
-        self._backup.reset()
+        self._solvers.forget()
         return self._rescued(f"state: {words}", started, moving=False)
 
     def errors(self) -> dict[str, Array]:
@@ -270,13 +262,11 @@ class Controller:
     def reset(self) -> None:
         """Forget held targets and warm starts, as if the controller were new."""
         self._terms.release()
-        self._solver.reset()
-        self._backup.reset()
+        self._solvers.reset()
         self._clock = ClockCheck(self.dt)
         self._activation = self._fresh_activation()
         self._last = self._last_forces = None
         self._fallback = Fallback(self.most_stale)
-        self._ticks, self._back_at = 0, [0, 0]
         if self.black_box is not None:
             self.black_box.forget()
 
@@ -307,42 +297,19 @@ class Controller:
             mixed = replace(mixed, vdot=vdot, f=f, torque=torque)
         return mixed, trouble, heaviest
 
-    def _solve(self, problem: Any) -> tuple[hierarchy.Solution | None, str]:
+    def _solve(self, problem: Problem) -> tuple[hierarchy.Solution | None, str]:
         """The solution, or the reason in words why there is none."""
-        troubles: list[str] = []
-        guard = self._guard
-        for slot, solver in self._asked():
-            guard.begin(solver)
+
+        def attempt(solver: Solver) -> tuple[hierarchy.Solution | None, str]:
             try:
-                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, guard)
-                if math.isfinite(np.vdot(solution.torque, solution.torque)):
-                    self._note_time(slot, guard)
-                    if slot and not troubles and solution.solver:
-                        troubles.append(f"{self._solver.name}: left out, since it overran the deadline")
-                    return solution, "; ".join(troubles)
-                words = f"{solver.name}: the torque is not finite"
+                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, solver)
             except Exception as error:  # no task's own code runs here: whatever it is, the robot needs a torque
-                words = _words(solver.name, error)
-            if guard.said and guard.said not in words:
-                words += f" (it began with {guard.said})"
-            troubles.append(words)
-            self._note_time(slot, guard)
-            solver.reset()  # whatever it kept may be what failed
-        return None, "; ".join(troubles)
+                return None, _words(solver.name, error)
+            if math.isfinite(np.vdot(solution.torque, solution.torque)):
+                return solution, ""
+            return None, f"{solver.name}: the torque is not finite"
 
-    def _asked(self) -> list[tuple[int, Solver]]:
-        """The solvers to ask in turn, without those that overran; where both did, both, the quicker one first."""
-        both = [(0, self._solver), (1, self._backup)]
-        if self.deadline is None:
-            return both
-        asked = [one for one in both if self._back_at[one[0]] <= self._ticks]
-        return asked or sorted(both, key=lambda one: self._took_ns[one[0]])
-
-    def _note_time(self, slot: int, guard: Guarded) -> None:
-        """Leave a solver out for the next ticks where its own calls took longer than a tick may."""
-        if self.deadline is not None and guard.spent_ns > 1e9 * self.deadline:
-            self._back_at[slot] = self._ticks + LEFT_OUT + 1
-            self._took_ns[slot] = guard.spent_ns
+        return self._solvers.ask(attempt)
 
 
 def _words(name: str, error: Exception) -> str:

@@ -13,7 +13,6 @@ from wbc.state import State
 from wbc.terms import Terms
 
 BRAKING_RATE = 10.0  # 1/s; speeds decay with a time constant of 0.1 s
-LEFT_OUT = 100  # ticks for which a solver that overran the deadline is not asked
 STOP = "stop the robot"
 
 
