@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from wbc import Robot
 from wbc.benchmarks.contenders import Contender, Judge, Tick, Unreduced
-from wbc.benchmarks.machine import machine, quiet, versions
+from wbc.benchmarks.machine import machine, versions
 from wbc.benchmarks.measure import measure
+from wbc.benchmarks.measuring import measuring
+from wbc.benchmarks.publishing import Files
 from wbc.benchmarks.scene import CASES, Moment, Scene, Setting, moments
 from wbc.benchmarks.statistics import Row, rows_of
-from wbc.benchmarks.table import markdown_text, replace_section, write_json
+from wbc.benchmarks.table import markdown_text
 from wbc.errors import NotInstalledError
 from wbc.hierarchy.gauss_coordinates import METRICS
 from wbc.robots import load
@@ -94,32 +95,21 @@ def compare(
     blocks, length, seconds = (QUICK_BLOCKS, QUICK_LENGTH, QUICK_SECONDS) if quick else (BLOCKS, LENGTH, SECONDS)
     rows: list[Row] = []
     recorded: dict[str, list[list[Moment]]] = {}
-    bar = _bar(out, progress)
-    with bar, quiet(), _calm():
-        task = bar.add_task("", total=len(plans) * blocks)
+    with measuring(out, len(plans) * blocks, shown=progress) as bar:
         for setting, metric, case in plans:
             robot = setting.robot
-            bar.update(task, description=f"{robot.name}, {metric}, {case}")
+            bar.says(f"{robot.name}, {metric}, {case}")
             if robot.name not in recorded:
                 recorded[robot.name] = subject.motion(robot, blocks, length)
             seen = moments(setting, metric, case, recorded[robot.name])
             judge = Judge(setting, metric, case)
-
-            def advance() -> None:
-                bar.advance(task)
-                bar.refresh()
-
-            found = measure(_contenders(setting, metric, case, usable), judge, seen, seconds, advance)
+            found = measure(_contenders(setting, metric, case, usable), judge, seen, seconds, bar.advance)
             rows += rows_of(found, robot, metric, case)
     for entry in left_out:
         out.print(f"left out: {entry}", markup=False, highlight=False)
     meta = {"machine": machine(), "versions": versions(usable), "left_out": left_out}
-    if json is not None:
-        write_json(json, rows, meta)
-    if markdown is not None:
-        Path(markdown).write_text(markdown_text(rows, meta, subject.note), encoding="utf-8")
-    if readme is not None:
-        replace_section(readme, markdown_text(rows, meta, subject.note), subject.section)
+    text = markdown_text(rows, meta, subject.note)
+    Files(json, markdown, readme).write(subject.section, rows, meta, text)
     return rows
 
 
@@ -153,9 +143,3 @@ def _calm() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def _bar(console: Console, shown: bool) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # no thread of its own: a redraw in the middle of a tick would be measured
-    return Progress(*columns, console=console, transient=True, auto_refresh=False, disable=not shown)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
 from wbc.benchmarks.arm_scene import motion
-from wbc.benchmarks.interleave import Runner, Times, interleave
-from wbc.benchmarks.machine import machine, quiet, versions
+from wbc.benchmarks.interleave import Runner, Times, interleave, timed
+from wbc.benchmarks.machine import machine, versions
+from wbc.benchmarks.measuring import measuring
+from wbc.benchmarks.publishing import Files, markdown_lines, measured_on, print_lines
 from wbc.benchmarks.statistics import exponent
-from wbc.benchmarks.table import markdown_lines, replace_section, write_json
-from wbc.checks import Array
 from wbc.controller import Controller
 from wbc.robot import Robot
 from wbc.robots import load
@@ -89,28 +84,13 @@ def run(
     ticks, length, repeats = (QUICK_TICKS, QUICK_LENGTH, QUICK_REPEATS) if quick else (TICKS, LENGTH, REPEATS)
     out = Console(stderr=True) if console is None else console
     rows: list[Row] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, console=out, transient=True, auto_refresh=False, disable=not progress)
-    with bar, quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        task = bar.add_task("", total=2 * repeats * (ticks // length))
-
-        def advance() -> None:
-            bar.advance(task)
-            bar.refresh()
-
+    with measuring(out, 2 * repeats * (ticks // length), shown=progress) as bar:
         for case, sizes in (("joints", lengths), ("tasks", counts)):
-            bar.update(task, description=case)
+            bar.says(case)
             made = {str(size): _runner(case, size, ticks, length) for size in sizes}
-            rows += _rows(case, sizes, interleave(made, ticks, length, repeats, advance))
+            rows += _rows(case, sizes, interleave(made, ticks, length, repeats, bar.advance))
     meta = {"machine": machine(), "versions": versions(("daqp", "numba")), "left_out": []}
-    text = markdown_text(rows, meta)
-    if json is not None:
-        write_json(json, rows, meta)
-    if markdown is not None:
-        Path(markdown).write_text(text, encoding="utf-8")
-    if readme is not None:
-        replace_section(readme, text, "growth")
+    Files(json, markdown, readme).write("growth", rows, meta, markdown_text(rows, meta))
     return rows
 
 
@@ -137,19 +117,9 @@ def _runner(case: str, size: int, ticks: int, length: int) -> Runner:
     robot = load(f"chain{size if case == 'joints' else CHAIN}")
     stack = chain_stack(robot) if case == "joints" else many_tasks(robot, size)
     states = [moment.state for block in motion(robot, ticks // length, length) for moment in block]
-    tick, now = Controller(robot, stack).tick, time.perf_counter_ns
+    tick = Controller(robot, stack).tick
     tick(states[0])
-
-    def go(first: int, stop: int) -> Array:
-        ns = np.empty(stop - first)
-        for i in range(first, stop):
-            state = states[i]
-            started = now()
-            tick(state)
-            ns[i - first] = now() - started
-        return ns
-
-    return go
+    return timed(tick, states)
 
 
 def _rows(case: str, sizes: Sequence[int], times: dict[str, Times]) -> list[Row]:
@@ -178,22 +148,14 @@ def _rows(case: str, sizes: Sequence[int], times: dict[str, Times]) -> list[Row]
 
 def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
     """The machine, what is measured, and the tables."""
-    m = meta["machine"]
-    told = f"Measured on {m['cpu']}, {m['cores']} cores, {m['os']}, threads: {m['threads']}."
     tables = (markdown_lines(header, lines, words=1) for header, lines in _tables(rows))
-    return "\n\n".join((told, NOTE, *tables)) + "\n"
+    return "\n\n".join((measured_on(meta), NOTE, *tables)) + "\n"
 
 
 def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
     """Print the results."""
-    out = Console() if console is None else console
     for header, lines in _tables(rows):
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        for i, name in enumerate(header):
-            table.add_column(name, justify="right" if i else "left")
-        for line in lines:
-            table.add_row(*line)
-        out.print(table)
+        print_lines("", header, lines, 1, Console() if console is None else console, bare=True)
 
 
 def _tables(rows: Sequence[Row]) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
 from wbc.benchmarks.interleave import Runner, Times, interleave
-from wbc.benchmarks.machine import machine, quiet, versions
+from wbc.benchmarks.machine import machine, versions
+from wbc.benchmarks.measuring import measuring
 from wbc.benchmarks.peer_environments import ON_DEMAND, PeerSpec, interpreter
 from wbc.benchmarks.peer_process import WORKERS, PeerError, PeerProcess
 from wbc.benchmarks.peer_scene import Case, Scene, follow, scene
-from wbc.benchmarks.table import markdown_lines, replace_section, write_json
+from wbc.benchmarks.peers_table import Row, markdown_text, missed, print_table
+from wbc.benchmarks.publishing import Files
 from wbc.benchmarks.tick import ticker
 from wbc.checks import Array
 from wbc.errors import NotInstalledError, UnknownNameError
@@ -31,20 +29,6 @@ ROBOTS = ("panda", "anymal_c", "talos")
 CASES: tuple[Case, ...] = ("idle", "active")
 TICKS, LENGTH, REPEATS = 1000, 100, 5
 QUICK_TICKS, QUICK_LENGTH, QUICK_REPEATS = 60, 20, 2
-# what `--check` asks for: the median over PlaCo's
-MOST_OVER_PLACO = {
-    ("panda", "idle"): 1.2, ("anymal_c", "idle"): 0.4, ("talos", "idle"): 0.35, ("talos", "active"): 0.6,
-}  # fmt: skip
-SAME = 1e-6  # m/s², rad/s²: accelerations that differ by less are those of the same problem
-NOTE = (
-    "A tick: from the state that is set to the torque; setting states and targets is in nobody's time. The same robots "
-    "(joints, inertias and limits from one file), tasks, gains, weights, contacts, torque limits and states; every "
-    "peer in a process of its own, in turn with wbc in blocks of the motion. p50 and p99 in µs (p99 of every tick's "
-    "median over its repeats); p50 / and p99 /: wbc over the peer, the first from medians of the same block. Δv̇: "
-    "largest difference of an acceleration in a tick (m/s², rad/s²), median and maximum over the ticks that both solve "
-    "and in which no yaw friction row is active, which PlaCo's soles do not have; what is left comes from the "
-    "regularisation of both sides, 1e-7 of what posture weighs here."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +39,6 @@ class Peer:
     python: Path
     worker: Path
     same_work: bool = True
-
-
-class Row(TypedDict):
-    """wbc and one peer on one robot and case; times in µs; differences ``None`` where nothing can be compared."""
-
-    robot: str
-    joints: int
-    case: str
-    method: str
-    solver: str
-    peer: str
-    peer_versions: dict[str, str]
-    same_work: bool
-    ticks: int
-    p50_us: float
-    p95_us: float
-    p99_us: float
-    max_us: float
-    own_p99_us: float
-    peer_p50_us: float
-    peer_p95_us: float
-    peer_p99_us: float
-    peer_max_us: float
-    peer_own_p99_us: float
-    ratio_p50: float
-    ratio_p99: float  # of own p99
-    peer_solved: float  # share of the ticks
-    compared: float  # share of the ticks
-    acceleration_difference: float | None
-    acceleration_difference_max: float | None
 
 
 def run(
@@ -123,55 +77,46 @@ def run(
             raise UnknownNameError(f"bench peers has no robot {name!r}; it has {', '.join(ROBOTS)}")
     ticks, length, repeats = (QUICK_TICKS, QUICK_LENGTH, QUICK_REPEATS) if quick else (TICKS, LENGTH, REPEATS)
     out = Console(stderr=True) if console is None else console
-    left_out: list[str] = []
+    missing: list[str] = []
     if peers is None:
-        peers = _usual(out, left_out)
+        peers = _usual(out, missing)
     rows: list[Row] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, console=out, transient=True, auto_refresh=False, disable=not progress)
-    with bar, quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        task = bar.add_task("", total=len(names) * len(cases) * repeats * (ticks // length))
-
-        def advance() -> None:
-            bar.advance(task)
-            bar.refresh()
-
+    total = len(names) * len(cases) * repeats * (ticks // length)
+    with measuring(out, total, shown=progress) as bar:
         for name in names:
             for case in cases:
-                bar.update(task, description=f"{name}, {case}")
-                bar.refresh()
+                bar.says(f"{name}, {case}")
                 made = scene(name, case, ticks)
                 with ExitStack() as open_peers:
-                    working = {}
-                    for peer in peers:
-                        try:
-                            process = PeerProcess(peer.name, peer.python, peer.worker, made)
-                        except PeerError as error:
-                            if peer.same_work:
-                                raise
-                            left_out.append(f"{name}: {error}")
-                            continue
-                        working[peer] = open_peers.enter_context(process)
+                    working = _working(peers, made, open_peers, missing)
                     runners: dict[str, Runner] = {"wbc": ticker(made)}
                     runners |= {peer.name: process.run for peer, process in working.items()}
-                    times = interleave(runners, ticks, length, repeats, advance)
+                    times = interleave(runners, ticks, length, repeats, bar.advance)
                     exact = _accelerations(made)
                     rows += [_row(made, times, peer, process, exact) for peer, process in working.items()]
-    for entry in left_out:
+    for entry in missing:
         out.print(f"left out: {entry}", markup=False, highlight=False, soft_wrap=True)
-    meta = {"machine": machine(), "versions": versions(("daqp", "numba")), "left_out": left_out}
-    text = markdown_text(rows, meta)
-    if json is not None:
-        write_json(json, rows, meta)
-    if markdown is not None:
-        Path(markdown).write_text(text, encoding="utf-8")
-    if readme is not None:
-        replace_section(readme, text, "peers")
+    meta = {"machine": machine(), "versions": versions(("daqp", "numba")), "left_out": missing}
+    Files(json, markdown, readme).write("peers", rows, meta, markdown_text(rows, meta))
     return rows
 
 
-def _usual(out: Console, left_out: list[str]) -> list[Peer]:
+def _working(peers: Sequence[Peer], made: Scene, stack: ExitStack, missing: list[str]) -> dict[Peer, PeerProcess]:
+    """A process for every peer that can do this scene; one that is to do the same work must."""
+    working = {}
+    for peer in peers:
+        try:
+            process = PeerProcess(peer.name, peer.python, peer.worker, made)
+        except PeerError as error:
+            if peer.same_work:
+                raise
+            missing.append(f"{made.robot.name}: {error}")
+            continue
+        working[peer] = stack.enter_context(process)
+    return working
+
+
+def _usual(out: Console, missing: list[str]) -> list[Peer]:
     """Those that can be had on demand; PlaCo must be."""
 
     def make(spec: PeerSpec) -> Peer:
@@ -186,7 +131,7 @@ def _usual(out: Console, left_out: list[str]) -> list[Peer]:
         except NotInstalledError as error:
             if spec.same_work:
                 raise
-            left_out.append(str(error))
+            missing.append(str(error))
     return found
 
 
@@ -253,73 +198,3 @@ def _row(made: Scene, times: dict[str, Times], peer: Peer, process: PeerProcess,
         acceleration_difference=float(np.median(differences)) if len(differences) else None,
         acceleration_difference_max=float(differences.max()) if len(differences) else None,
     )
-
-
-def missed(rows: Sequence[Row]) -> list[str]:
-    """What is promised against PlaCo and was not kept, one sentence each."""
-    found = []
-    for row in rows:
-        if row["peer"] != "placo":
-            continue
-        where, most = f"{row['robot']}, {row['case']}", MOST_OVER_PLACO.get((row["robot"], row["case"]))
-        if most is not None and row["ratio_p50"] > most:
-            found.append(f"{where}: wbc over PlaCo is {row['ratio_p50']:.2f}, at most {most}")
-        gap = row["acceleration_difference"]
-        if gap is None or (row["case"] == "idle" and gap > SAME):
-            found.append(f"{where}: the accelerations differ by {gap}, at most {SAME}: not the same problem")
-    return found
-
-
-def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
-    """The machine, what is measured, and the table."""
-    m = meta["machine"]
-    theirs = {name: number for row in rows for name, number in row["peer_versions"].items() if name == row["peer"]}
-    used = meta["versions"] | theirs
-    told = (
-        f"Measured on {m['cpu']}, {m['cores']} cores, {m['os']}, threads: {m['threads']}; "
-        + ", ".join(f"{name} {number}" for name, number in used.items())
-        + "."
-    )
-    parts = [told, NOTE]
-    if meta["left_out"]:
-        parts.append("Left out: " + "; ".join(meta["left_out"]) + ".")
-    return "\n\n".join((*parts, markdown_lines(HEADER, _cells(rows), words=3))) + "\n"
-
-
-def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
-    """Print the results."""
-    title = "wbc and its peers: one tick [µs], ratios wbc over peer"
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True
-    )
-    for i, name in enumerate(HEADER):
-        table.add_column(name.replace(" ", "\n"), justify="left" if i < 3 else "right", no_wrap=True)
-    for line in _cells(rows):
-        table.add_row(*line)
-    (Console() if console is None else console).print(table)
-
-
-HEADER = ("robot", "case", "peer", "wbc p50", "p99", "peer p50", "p99", "p50 /", "p99 /", "Δv̇", "max")
-
-
-def _cells(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    return [
-        (
-            row["robot"],
-            row["case"],
-            row["peer"] + ("" if row["same_work"] else "*"),
-            *(
-                f"{us:.1f}" if us < 100.0 else f"{us:.0f}"
-                for us in (row["p50_us"], row["own_p99_us"], row["peer_p50_us"], row["peer_own_p99_us"])
-            ),
-            f"{row['ratio_p50']:.2f}",
-            f"{row['ratio_p99']:.2f}",
-            _small(row["acceleration_difference"]),
-            _small(row["acceleration_difference_max"]),
-        )
-        for row in rows
-    ]
-
-
-def _small(value: float | None) -> str:
-    return "" if value is None else f"{value:.0e}"

@@ -6,7 +6,6 @@ knows neither and whose torques are clipped.
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
 from wbc.benchmarks.machine import machine, versions
-from wbc.benchmarks.table import replace_section
+from wbc.benchmarks.measuring import measuring
+from wbc.benchmarks.publishing import Files, markdown_lines, print_lines
 from wbc.controller import Controller
 from wbc.errors import InputError
 from wbc.robot import Robot
@@ -79,18 +77,16 @@ def run(
     halvings = QUICK_HALVINGS if quick else HALVINGS
     plans = [(name, case, direction) for name in names for direction in DIRECTIONS for case in controllers]
     rows: list[Row] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     out = Console(stderr=True) if console is None else console
-    with Progress(*columns, console=out, transient=True, disable=not progress) as bar:
-        task = bar.add_task("", total=len(plans) * halvings)
+    with measuring(out, len(plans) * halvings, shown=progress) as bar:
         for name, case, direction in plans:
-            bar.update(task, description=f"{name}, {direction}, {case}")
+            bar.says(f"{name}, {direction}, {case}")
             robot, low, high = load(name), 0.0, ROBOTS[name]
             for _ in range(halvings):
                 middle = 0.5 * (low + high)
                 stood = survives(robot, middle, DIRECTIONS[direction], bounded=CONTROLLERS[case])
                 low, high = (middle, high) if stood else (low, middle)
-                bar.advance(task)
+                bar.advance()
             rows.append(
                 {
                     "robot": name,
@@ -101,13 +97,8 @@ def run(
                     "at_the_end": high == ROBOTS[name],
                 }
             )
-    meta = {"machine": machine(), "versions": versions(("mujoco", "daqp"))}
-    if json is not None:
-        Path(json).write_text(json_module.dumps({**meta, "rows": rows}, indent=1) + "\n", encoding="utf-8")
-    if markdown is not None:
-        Path(markdown).write_text(markdown_text(rows), encoding="utf-8")
-    if readme is not None:
-        replace_section(readme, markdown_text(rows), "push")
+    meta = {"machine": machine(), "versions": versions(("mujoco", "daqp")), "left_out": []}
+    Files(json, markdown, readme).write("push", rows, meta, markdown_text(rows))
     return rows
 
 
@@ -144,20 +135,13 @@ def survives(robot: Robot, impulse: float, direction: tuple[float, float, float]
 
 def markdown_text(rows: Sequence[Row]) -> str:
     """The results as a Markdown table."""
-    header, lines = _cells(rows)
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    return NOTE + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *lines)) + "\n"
+    return f"{NOTE}\n\n{markdown_lines(*_cells(rows), words=1)}\n"
 
 
 def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
     """Print the results."""
-    header, lines = _cells(rows)
-    table = Table(title="largest impulse survived with planted feet [N s]", title_justify="left", title_style="bold")
-    for i, name in enumerate(header):
-        table.add_column(name, justify="right" if i else "left")
-    for line in lines:
-        table.add_row(*line)
-    (Console() if console is None else console).print(table)
+    title = "largest impulse survived with planted feet [N s]"
+    print_lines(title, *_cells(rows), 1, Console() if console is None else console)
 
 
 def _cells(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:

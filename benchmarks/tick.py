@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
-from wbc.benchmarks.interleave import Runner, Times, interleave
-from wbc.benchmarks.machine import machine, quiet, versions
+from wbc.benchmarks.interleave import Runner, Times, interleave, timed
+from wbc.benchmarks.machine import machine, versions
+from wbc.benchmarks.measuring import measuring
 from wbc.benchmarks.peer_scene import ROBOTS, Case, Scene, follow, scene
 from wbc.benchmarks.phases import PHASES, floor_us, phases
-from wbc.benchmarks.table import markdown_lines, replace_section, write_json
+from wbc.benchmarks.publishing import Files, markdown_lines, measured_on, print_lines
 from wbc.checks import Array
 from wbc.errors import NotInstalledError, UnknownNameError
 
@@ -99,62 +95,33 @@ def run(
     out = Console(stderr=True) if console is None else console
     rows: list[Row] = []
     left_out: list[str] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    # no thread of its own: a redraw in the middle of a tick would be measured
-    bar = Progress(*columns, console=out, transient=True, auto_refresh=False, disable=not progress)
-    with bar, quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # missing limits, and states that jump from block to block, are known here
-        task = bar.add_task("", total=len(names) * len(cases) * repeats * (ticks // length))
-
-        def advance() -> None:
-            bar.advance(task)
-            bar.refresh()
-
+    total = len(names) * len(cases) * repeats * (ticks // length)
+    with measuring(out, total, shown=progress) as bar:
         for name in names:
             for case in cases:
-                bar.update(task, description=f"{name}, {case}")
-                bar.refresh()
+                bar.says(f"{name}, {case}")
                 try:
                     made = scene(name, case, ticks)
                 except NotInstalledError as error:
                     left_out.append(f"robot {name}: {error}")
                     break
-                times = interleave(
-                    {method: ticker(made, method) for method in ("auto", CLOSED_FORM)}, ticks, length, repeats, advance
-                )
+                runners = {method: ticker(made, method) for method in ("auto", CLOSED_FORM)}
+                times = interleave(runners, ticks, length, repeats, bar.advance)
                 rows += _rows(made, times, 1 if quick else 2)
     for entry in left_out:
         out.print(f"left out: {entry}", markup=False, highlight=False)
     meta = {"machine": machine(), "versions": versions(("daqp", "numba")), "left_out": left_out}
-    text = markdown_text(rows, meta)
-    if json is not None:
-        write_json(json, rows, meta)
-    if markdown is not None:
-        Path(markdown).write_text(text, encoding="utf-8")
-    if readme is not None:
-        replace_section(readme, text, "tick")
+    Files(json, markdown, readme).write("tick", rows, meta, markdown_text(rows, meta))
     return rows
 
 
 def ticker(made: Scene, method: str = "auto") -> Runner:
     """A controller of a scene, timed tick by tick; one tick is made before, for what is only done once."""
     controller = made.controller(method)
-    states, references, tasks, stack = made.states, made.references, made.tasks, controller.stack
-    tick, now = controller.tick, time.perf_counter_ns
-    follow(stack, tasks, references[0])
-    tick(states[0])
-
-    def go(first: int, stop: int) -> Array:
-        ns = np.empty(stop - first)
-        for i in range(first, stop):
-            follow(stack, tasks, references[i])
-            state = states[i]
-            started = now()
-            tick(state)
-            ns[i - first] = now() - started
-        return ns
-
-    return go
+    stack, references = controller.stack, made.references
+    follow(stack, made.tasks, references[0])
+    controller.tick(made.states[0])
+    return timed(controller.tick, made.states, lambda i: follow(stack, made.tasks, references[i]))
 
 
 def active_rows(made: Scene) -> Array:
@@ -208,23 +175,15 @@ def missed(rows: Sequence[Row]) -> list[str]:
 
 def markdown_text(rows: Sequence[Row], meta: dict[str, Any]) -> str:
     """The machine, what is measured, and the table."""
-    m = meta["machine"]
-    told = [f"Measured on {m['cpu']}, {m['cores']} cores, {m['os']}, threads: {m['threads']}; "]
-    told.append(", ".join(f"{name} {number}" for name, number in meta["versions"].items()) + ".")
     tables = (markdown_lines(header, lines, words=3) for header, lines in (_times(rows), _stages(rows)))
-    return "\n\n".join(("".join(told), NOTE, *tables)) + "\n"
+    return "\n\n".join((measured_on(meta), NOTE, *tables)) + "\n"
 
 
 def print_table(rows: Sequence[Row], console: Console | None = None) -> None:
     """Print the results."""
     out = Console() if console is None else console
-    for title, (header, lines) in (("one tick [µs]", _times(rows)), ("where it goes [µs]", _stages(rows))):
-        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-        for i, name in enumerate(header):
-            table.add_column(name, justify="left" if i < 3 else "right")
-        for line in lines:
-            table.add_row(*line)
-        out.print(table)
+    print_lines("one tick [µs]", *_times(rows), 3, out, bare=True)
+    print_lines("where it goes [µs]", *_stages(rows), 3, out, bare=True)
 
 
 _Table = tuple[tuple[str, ...], list[tuple[str, ...]]]

@@ -13,9 +13,9 @@ from wbc.benchmarks import arm
 from wbc.benchmarks.arm_scene import motion, scene
 from wbc.benchmarks.contenders import Judge
 from wbc.benchmarks.machine import quiet
+from wbc.benchmarks.publishing import replace_section
 from wbc.benchmarks.scene import DT, Setting, least_factor, moments
 from wbc.benchmarks.statistics import Row, exponent, growth
-from wbc.benchmarks.table import replace_section
 from wbc.robots import load
 
 EXACT = 1e-9  # N m; promised for active-set solvers
