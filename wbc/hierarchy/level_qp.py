@@ -14,6 +14,7 @@ STRONGEST = 1.0
 CERTIFIED = 1e-7  # relative KKT residual of an answer that could not be polished, where nothing better is found
 EXACT = 1e-10  # and where something better can be looked for
 SETTLED = 1e-12
+NEARLY = 1e-6  # relative: an answer on which the proximal term acts by no more is one after all repetitions
 MOST_REPETITIONS = 30
 
 
@@ -34,10 +35,10 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
     feasible problems look infeasible (6 of 2,000 random ones), and one of diag(1, 1) does not.
 
     Raises:
-        InfeasibleError: no x satisfies the rows; SolverFailedError: nobody found a usable answer.
+        InfeasibleError: no x satisfies the rows; SolverFailedError: there is no usable answer, or it does not settle.
     """
     u, c = slice(0, n_u), slice(n_u, G.shape[1])
-    weight, weakest = PROXIMAL, WEAKEST
+    weight, floor = PROXIMAL, WEAKEST
     f, H = np.zeros(G.shape[1]), np.eye(G.shape[1])
     before = f[c]
     iterations = 0
@@ -49,7 +50,8 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         except (InfeasibleError, SolverFailedError):
             if weight >= STRONGEST:
                 raise
-            weight = weakest = min(max(1e3 * weight, PROXIMAL), STRONGEST)
+            floor = min(10.0 * weight, STRONGEST)  # back down to here, from better points
+            weight = min(max(1e3 * weight, PROXIMAL), STRONGEST)
             f = np.zeros(len(f))
             f[c] = -weight * before
             continue
@@ -61,9 +63,12 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         pure = without_proximal(qp, u, c, answer)
         if pure is not None:
             return pure
-        before, weight = answer.x[c], max(0.1 * weight, weakest)
+        before, weight = answer.x[c], max(0.1 * weight, floor)
         f = np.zeros(len(f))
         f[c] = -weight * before
+    slope = np.abs(qp.G[:, c].T @ answer.multipliers).max(initial=0.0)  # what the proximal term still holds
+    if slope > NEARLY * np.abs(answer.multipliers).max(initial=0.0):
+        raise SolverFailedError(f"{solver.name}: level {label!r} does not settle")
     return answer
 
 

@@ -16,7 +16,7 @@ Indices = NDArray[np.intp]
 
 VANISHED = 1e-9  # a row this short on the free space, relative to its own length, does not depend on it
 FELT = 1e-9  # a multiplier above this, relative to the largest, holds the level back
-DOUBT = 1e3  # multipliers below so many times a level's own residual of stationarity are not believed
+DOUBT = 1e5  # multipliers below so many times a level's own residual of stationarity are not believed; 1e4 to 1e7 do
 PRICED = 1e-10  # and above this at all
 OUTSIDE = 1e-7  # a row that is outside by more has given way; below, it is a solver's rounding
 
