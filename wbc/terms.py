@@ -106,7 +106,7 @@ class Terms:
             self._filled = False
         if not self._filled:
             self._need_state()
-            self._table.fill(self.v)
+            self._table.fill(self.q, self.v)
             self._filled = True
         return self._table.terms[place]
 
