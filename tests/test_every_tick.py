@@ -88,6 +88,7 @@ def humanoid(**arguments: Any) -> Controller:
 
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.filterwarnings("ignore::wbc.errors.ControlWarning"),  # the same state again and again
     pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning"),  # numbers that a faulty solver made up
 ]

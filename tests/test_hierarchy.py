@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import qpsolvers
 from arms import ARMS, arm, clear_states, from_text, gap, hand, random_state, terms_at, tight
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csc_matrix
 
 from wbc import Controller, Gains, Kinematics, MotionTask, Robot, Stack, State, Status
 from wbc.hierarchy.damping import threshold
@@ -317,10 +319,13 @@ def slow_cascade(terms: object, tasks: list[RowsTask], bound: np.ndarray) -> lis
             A, rhs = Vt[keep], (U.T @ e)[keep] / sigma[keep]
         else:
             A, rhs = None, None
-        solution = qpsolvers.solve_problem(
-            qpsolvers.Problem(P, Bs.T @ r0, A=A, b=rhs, lb=-np.ones(n), ub=np.ones(n)),
-            "clarabel", tol_feas=1e-12, tol_gap_abs=1e-13, tol_gap_rel=1e-13,
-        )  # fmt: skip
+        A = None if A is None else csc_matrix(A)
+        with warnings.catch_warnings():  # an answer that is almost as good as asked for is not found, and not used
+            warnings.filterwarnings("ignore", "Clarabel.rs terminated with status")
+            solution = qpsolvers.solve_problem(
+                qpsolvers.Problem(csc_matrix(P), Bs.T @ r0, A=A, b=rhs, lb=-np.ones(n), ub=np.ones(n)),
+                "clarabel", tol_feas=1e-12, tol_gap_abs=1e-13, tol_gap_rel=1e-13,
+            )  # fmt: skip
         if not solution.found:
             break
         tau = S @ solution.x

@@ -61,14 +61,16 @@ def holds_what_never_yields(controller: Controller, command: Any, torque: float)
 
 @pytest.mark.parametrize("seed", range(4))
 def test_minimum_forces_that_outweigh_the_robot_give_way_evenly_and_contacts_stay(seed: int) -> None:
-    controller = standing(min_force=150.0)  # two feet, 152 N of weight
+    controller = standing(min_force=1e4)  # two feet, 152 N of weight, and motors of 10 N m
     command = controller.tick(moving(seed))
     report = command.report
     assert holds_what_never_yields(controller, command, 1.0)
-    if report.status is Status.RELAXED:
-        gave = {(r.name, r.element) for r in report.relaxed}
-        assert not any(element == "motion" for _, element in gave)  # it yields after minimum forces
-        assert all(name.startswith("contact ") or name == "joint" for name, _ in gave)
+    assert report.status is Status.RELAXED
+    gave = {(r.name, r.element): r.by for r in report.relaxed}
+    assert not any(element == "motion" for _, element in gave)  # it yields after minimum forces
+    assert all(name.startswith("contact ") or name == "joint" for name, _ in gave)
+    amounts = [gave[f"contact {frame}", "normal force"] for frame in FEET]  # both, and none more than it must
+    assert min(amounts) > 0.9e4 and max(amounts) < 1e4
 
 
 def test_the_least_amount_gives_way() -> None:

@@ -217,6 +217,7 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path):
         unstoppable().report.save(tmp_path / "nowhere" / "tick.npz")
 
 
+@pytest.mark.filterwarnings("ignore::wbc.errors.ControlWarning")  # the same state again and again
 def test_a_tick_of_a_ramp_has_the_rows_of_the_solution_that_it_speaks_of(tmp_path):
     robot = arm("panda")
     stack = Stack(

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 from proxsuite import proxqp
 
 from wbc.checks import Array
-from wbc.solvers.qp import QP, Answer, answer
+from wbc.solvers.qp import QP, TIME_CAP, Answer, answer
 
 ACCURACY = 1e-12
 INFEASIBLE = 1e-13  # thresholds below the accuracy asked for, or feasible problems are called infeasible
 MOST_ITERATIONS = 200  # a crossed problem costs 1.7 ms an iteration and never ends by itself
+MOST_INNER = 300  # Newton steps of one iteration; its default of 1500 took 1.5 s on dependent rows, to no better end
+AT_A_TIME = 25  # iterations between two looks at the clock, which proxqp itself has not; hardly any problem needs more
 UNBOUNDED = 1e20
 MOST_WORKSPACES = 32
 
 
 class Proxqp:
-    """One persistent workspace for each recurring problem, warm-started from its last solution."""
+    """One persistent workspace for each recurring problem, warm-started from its last solution.
+
+    Args:
+        time_cap: time after which one call goes on no further [s].
+    """
 
     name = "proxqp"
 
-    def __init__(self) -> None:
+    def __init__(self, time_cap: float = TIME_CAP) -> None:
+        self._time_cap = time_cap
         self._workspaces: dict[tuple[str, int, int, int], Any] = {}
 
     def solve(self, qp: QP) -> Answer:
@@ -40,18 +48,15 @@ class Proxqp:
             settings = workspace.settings
             settings.eps_abs, settings.eps_rel = ACCURACY, 0.0
             settings.eps_primal_inf = settings.eps_dual_inf = INFEASIBLE
-            settings.max_iter = MOST_ITERATIONS
+            settings.max_iter, settings.max_iter_in = AT_A_TIME, MOST_INNER
             settings.check_duality_gap = False
             settings.initial_guess = proxqp.InitialGuess.EQUALITY_CONSTRAINED_INITIAL_GUESS
             workspace.init(qp.H, qp.f, A, b, C, lower, upper)
         else:
             workspace.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
             workspace.update(qp.H, qp.f, A, b, C, lower, upper)
-        workspace.solve()
+        iterations, close = self._iterate(workspace, qp)
         results = workspace.results
-        iterations = int(results.info.iter)
-        # converging to the last digit can stall one step above the accuracy: what counts is the residual itself
-        close = max(results.info.pri_res, results.info.dua_res) < 1e3 * ACCURACY * (1.0 + np.abs(qp.f).max(initial=0.0))
         status = {
             proxqp.PROXQP_SOLVED: "solved",
             proxqp.PROXQP_PRIMAL_INFEASIBLE: "infeasible",
@@ -68,6 +73,21 @@ class Proxqp:
             return result
         self._workspaces.pop(key, None)  # a failed solution would poison every later one
         return self.solve(qp) if warm else result
+
+    def _iterate(self, workspace: Any, qp: QP) -> tuple[int, bool]:
+        """Solve, some iterations at a time, up to the caps: how many there were, and whether the residual is small."""
+        ends, iterations, outer = time.perf_counter() + self._time_cap, 0, 0
+        # converging to the last digit can stall one step above the accuracy: what counts is the residual itself
+        small = 1e3 * ACCURACY * (1.0 + np.abs(qp.f).max(initial=0.0))
+        while True:
+            workspace.solve()
+            info = workspace.results.info
+            iterations, outer = iterations + int(info.iter), outer + AT_A_TIME
+            close = bool(max(info.pri_res, info.dua_res) < small)
+            out_of_iterations = info.status == proxqp.PROXQP_MAX_ITER_REACHED
+            if close or not out_of_iterations or outer >= MOST_ITERATIONS or time.perf_counter() > ends:
+                return iterations, close
+            workspace.settings.initial_guess = proxqp.InitialGuess.WARM_START_WITH_PREVIOUS_RESULT
 
     def reset(self) -> None:
         """Forget all workspaces."""

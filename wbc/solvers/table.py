@@ -14,7 +14,7 @@ NATIVE = {
     "proxqp": ("wbc.solvers.proxqp", "Proxqp"),
     "osqp": ("wbc.solvers.osqp", "Osqp"),
 }
-TIMED = ("daqp", "osqp")  # adapters that take a cap on the time of one call; proxqp and nnls have none to set
+TIMED = ("daqp", "proxqp", "osqp")  # adapters that take a cap on the time of one call; nnls has none to set
 SPARE = {"nnls": ("wbc.solvers.least_distance", "LeastDistance")}  # asked where another one fails; too slow to compare
 IN_THE_EXTRA = ("quadprog", "piqp", "clarabel")
 KNOWN_TO_QPSOLVERS = (
