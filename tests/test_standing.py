@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from lexicographic_problems import Bounds, LevelRows, LexicographicProblem
-from lexicographic_reference import after, start, stationarity, violation
+from certificate import kkt_residuals, unreduced
+from lexicographic_problems import LexicographicProblem
+from lexicographic_reference import violation
 from standing import ROBOTS, Standing, robot_or_skip
 
 from wbc import Command, Controller, Gains, Robot, Stack, State, Status
@@ -71,67 +72,6 @@ def base_rows(robot: Robot, state: State, command: Command) -> np.ndarray:
         J = pin.getFrameJacobian(model, data, robot.frame_id(foot.frame), pin.LOCAL_WORLD_ALIGNED)
         left = left - J[: len(wrench)].T @ wrench
     return np.array(left[:6])
-
-
-def unreduced(command: Command) -> LexicographicProblem:
-    """The tick as levels on x = [v̇; f], nothing eliminated: hard, contacts, strict levels, Gauss and soft, forces."""
-    p, solution = command.report.problem, command.report.solution
-    assert solution is not None
-    layout = p.layout
-    nv, nf, actuated = layout.nv, layout.nf, layout.actuated
-    base = np.hstack([p.M[:6], -p.J[:, :6].T])
-    torque = p.G_torque @ np.hstack([p.M[actuated], -p.J[:, actuated].T])
-    rows = np.vstack(
-        [
-            base,
-            np.hstack([p.G, np.zeros((layout.n_acc, nf))]),
-            np.hstack([np.zeros((layout.n_cone, nv)), p.G_wrench]),
-            torque,
-        ]
-    )
-    offset = np.r_[p.h[:6], p.offset]
-    offset[len(offset) - layout.n_tau :] += p.G_torque @ p.h[actuated]
-    hard = Bounds(rows, np.r_[np.zeros(6), p.lower] - offset, np.r_[np.zeros(6), p.upper] - offset)
-
-    def level(A: np.ndarray, b: np.ndarray) -> LevelRows:
-        return LevelRows(A, b, Bounds(np.zeros((0, nv + nf)), np.zeros(0), np.zeros(0)))
-
-    def motion(A: np.ndarray, b: np.ndarray) -> LevelRows:
-        return level(np.hstack([A, np.zeros((len(A), nf))]), b)
-
-    C, soft = np.linalg.cholesky(p.M).T, layout.soft_rows
-    weight = layout.root_weights[soft]
-    root_R = p.root_weight_f
-    levels = [motion(p.A[rows], p.b[rows]) for rows in layout.slices]
-    levels.append(
-        motion(
-            np.vstack([C, weight[:, None] * p.A[soft]]),
-            np.concatenate([-C @ p.nominal, weight * p.b[soft]]),
-        )
-    )
-    levels.append(level(np.hstack([np.zeros((nf, nv)), np.diag(root_R)]), -root_R * p.f0))
-    x = np.concatenate([command.acceleration, solution.f])
-    return LexicographicProblem(0, "standing", nv + nf, x, hard, levels)
-
-
-def kkt_residuals(problem: LexicographicProblem, robot: Robot) -> list[float]:
-    """Stationarity of every level with the best multipliers; generalised forces over the weight in the last two.
-
-    Nothing of how the tick was solved goes in: only its rows and its x.
-
-    Strict levels ask for accelerations: there it is relative to the length of their rows and to what they leave.
-    """
-    x, region, residuals = problem.inside, start(problem), []
-    for k, level in enumerate(problem.levels):
-        found = stationarity(region, level, x).stationarity
-        if k >= len(problem.levels) - 2:
-            left = np.linalg.norm(level.A @ x + level.b)
-            found *= level.size * (level.size + float(left)) / robot.weight
-            if k == len(problem.levels) - 1:
-                found *= robot.mass  # R is over the mass: R (f − f₀) in N again
-        residuals.append(found)
-        region = after(region, level, x, np.zeros(0, dtype=int))
-    return residuals
 
 
 @dataclass(slots=True)
