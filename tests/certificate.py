@@ -1,4 +1,4 @@
-"""A tick judged by its rows and its answer alone: levels on x = [v̇; f], nothing eliminated, with their KKT residuals."""
+"""A tick judged by its rows and its answer alone: levels on x = [v̇; f], nothing eliminated; their KKT residuals."""
 
 from __future__ import annotations
 

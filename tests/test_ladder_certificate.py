@@ -1,8 +1,8 @@
 """Clashing hard rows, certified: what gave way is least, rank after rank, and all below is the best that is left.
 
-Arms race towards the ends of their joints with motors too weak to stop them; humanoids with motors too weak to hold them
-shall press harder than they weigh. The certificate is that of ``certificate.py``: the ranks of the
-ladder are levels of their own, on the unreduced problem, and nothing of how the tick was solved goes in.
+Arms race towards the ends of their joints with motors too weak to stop them; humanoids with motors too weak to hold
+them shall press harder than they weigh. The certificate is that of ``certificate.py``: the ranks of the ladder are
+levels of their own, on the unreduced problem, and nothing of how the tick was solved goes in.
 """
 
 from __future__ import annotations
