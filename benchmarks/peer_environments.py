@@ -12,20 +12,24 @@ from pathlib import Path
 from wbc.errors import NotInstalledError
 
 INSTALLING = 900.0  # s at most
+FINISHED = "wbc-requirements.txt"  # in an environment: what was installed, written last
 
 
 @dataclass(frozen=True, slots=True)
 class PeerSpec:
-    """A peer: what to install for it, its program in ``peer_workers``, and whether it solves the same problem."""
+    """A peer: what to install for it, its program in ``peer_workers``, whether it does the same work and must be had."""
 
     name: str
     requirements: tuple[str, ...]
     worker: str
     same_work: bool = True
+    required: bool = False
 
 
-PLACO = PeerSpec("placo", ("placo==0.10.2",), "placo_worker.py")  # needs pin 3.8, hence an environment of its own
-ON_DEMAND = (PLACO,)
+PLACO = PeerSpec("placo", ("placo==0.10.2",), "placo_worker.py", required=True)  # needs pin 3.8
+# the last whose library has a wheel; linked against pin 3.4, and that against the other two, which neither says
+TSID = PeerSpec("tsid", ("tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom<5", "cmeel-tinyxml2<11"), "tsid_worker.py")
+ON_DEMAND = (PLACO, TSID)
 
 
 def cache() -> Path:
@@ -40,17 +44,29 @@ def interpreter(peer: PeerSpec, say: Callable[[str], None] = lambda line: None) 
     Raises:
         NotInstalledError: it cannot be made, for instance without a network; says why in one sentence.
     """
-    wanted = "\n".join(peer.requirements)
-    folder = cache() / f"{peer.name}-py{sys.version_info.major}{sys.version_info.minor}"
-    python, finished = folder / "bin" / "python", folder / "wbc-requirements.txt"
-    if python.exists() and finished.is_file() and finished.read_text(encoding="utf-8") == wanted:
+    folder = _folder(peer)
+    python = folder / "bin" / "python"
+    if is_made(peer):
         return python
     say(f"installing {', '.join(peer.requirements)} into an environment of its own, once")
     _run([sys.executable, "-m", "venv", "--clear", str(folder)], peer)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]
     _run([*pip, *peer.requirements], peer)
-    finished.write_text(wanted, encoding="utf-8")
+    (folder / FINISHED).write_text("\n".join(peer.requirements), encoding="utf-8")
     return python
+
+
+def is_made(peer: PeerSpec) -> bool:
+    """Whether the environment is there already, with what the peer wants."""
+    finished = _folder(peer) / FINISHED
+    wanted = "\n".join(peer.requirements)
+    return (_folder(peer) / "bin" / "python").exists() and (
+        finished.is_file() and finished.read_text(encoding="utf-8") == wanted
+    )
+
+
+def _folder(peer: PeerSpec) -> Path:
+    return cache() / f"{peer.name}-py{sys.version_info.major}{sys.version_info.minor}"
 
 
 def _run(command: list[str], peer: PeerSpec) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 from wbc.benchmarks.interleave import Runner, Times, interleave
 from wbc.benchmarks.machine import machine, versions
 from wbc.benchmarks.measuring import measuring
-from wbc.benchmarks.peer_environments import ON_DEMAND, PeerSpec, interpreter
+from wbc.benchmarks.peer_environments import ON_DEMAND, TSID, PeerSpec, interpreter
 from wbc.benchmarks.peer_process import WORKERS, PeerError, PeerProcess
 from wbc.benchmarks.peer_scene import Case, Scene, follow, scene
 from wbc.benchmarks.peers_table import Row, markdown_text, missed, print_table
@@ -39,6 +39,7 @@ class Peer:
     python: Path
     worker: Path
     same_work: bool = True
+    required: bool = True
 
 
 def run(
@@ -50,6 +51,7 @@ def run(
     robots: Sequence[str] | None = None,
     cases: Sequence[Case] = CASES,
     peers: Sequence[Peer] | None = None,
+    tsid: str | Path | None = None,
     console: Console | None = None,
     progress: bool = True,
 ) -> list[Row]:
@@ -62,7 +64,8 @@ def run(
         readme: Markdown file whose section between ``<!-- bench peers -->`` and its end is replaced.
         robots: names out of ``ROBOTS``; ``None`` for all.
         cases: ``"idle"``, ``"active"``.
-        peers: who; by default PlaCo, in an environment that is made on demand.
+        peers: who; by default all of ``peer_environments.ON_DEMAND``, each in an environment that is made on demand.
+        tsid: a Python that can import tsid, to be used instead of such an environment.
         console: where the progress bar and the names of what is left out go.
         progress: whether there is a bar.
 
@@ -79,7 +82,7 @@ def run(
     out = Console(stderr=True) if console is None else console
     missing: list[str] = []
     if peers is None:
-        peers = _usual(out, missing)
+        peers = _usual(out, missing, tsid)
     rows: list[Row] = []
     total = len(names) * len(cases) * repeats * (ticks // length)
     with measuring(out, total, shown=progress) as bar:
@@ -102,34 +105,36 @@ def run(
 
 
 def _working(peers: Sequence[Peer], made: Scene, stack: ExitStack, missing: list[str]) -> dict[Peer, PeerProcess]:
-    """A process for every peer that can do this scene; one that is to do the same work must."""
+    """A process for every peer that can do this scene; one that is required must."""
     working = {}
     for peer in peers:
         try:
             process = PeerProcess(peer.name, peer.python, peer.worker, made)
         except PeerError as error:
-            if peer.same_work:
+            if peer.required:
                 raise
-            missing.append(f"{made.robot.name}: {error}")
+            missing.append(f"{made.robot.name}, {made.case}: {error}")
             continue
         working[peer] = stack.enter_context(process)
     return working
 
 
-def _usual(out: Console, missing: list[str]) -> list[Peer]:
-    """Those that can be had on demand; PlaCo must be."""
+def _usual(out: Console, missing: list[str], tsid: str | Path | None) -> list[Peer]:
+    """Those that can be had on demand; PlaCo must be, and a Python that was named must have TSID."""
 
     def make(spec: PeerSpec) -> Peer:
+        if spec is TSID and tsid is not None:
+            return Peer(spec.name, Path(tsid).absolute(), WORKERS / spec.worker)
         with out.status(f"{spec.name} ..."):
             python = interpreter(spec, lambda line: out.print(line, markup=False, highlight=False, soft_wrap=True))
-        return Peer(spec.name, python, WORKERS / spec.worker, spec.same_work)
+        return Peer(spec.name, python, WORKERS / spec.worker, spec.same_work, spec.required)
 
     found = []
     for spec in ON_DEMAND:
         try:
             found.append(make(spec))
         except NotInstalledError as error:
-            if spec.same_work:
+            if spec.required:
                 raise
             missing.append(str(error))
     return found

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from wbc.benchmarks import peer_environments, peers
 from wbc.benchmarks.model_urdf import urdf_of
-from wbc.benchmarks.peer_environments import PLACO, interpreter
-from wbc.benchmarks.peer_process import PeerError, PeerProcess
+from wbc.benchmarks.peer_environments import ON_DEMAND, PLACO, TSID, interpreter, is_made
+from wbc.benchmarks.peer_process import WORKERS, PeerError, PeerProcess
 from wbc.benchmarks.peer_scene import scene
 from wbc.cli import app
 from wbc.errors import NotInstalledError, RobotError, UnknownNameError
@@ -162,6 +162,42 @@ def test_an_environment_is_made_once(monkeypatch, tmp_path):
     first = interpreter(PLACO, said.append)
     assert interpreter(PLACO, said.append) == first
     assert len(calls) == 2 and len(said) == 1 and "placo==0.10.2" in calls[1]
+
+
+def test_a_python_without_tsid_says_so_in_one_sentence_and_status_2(monkeypatch):
+    monkeypatch.setattr(peers, "ON_DEMAND", (TSID,))
+    found = CliRunner().invoke(app, ["bench", "peers", "--quick", "--robot", "panda", "--tsid", sys.executable])
+    assert found.exit_code == 2 and "Traceback" not in found.output
+    assert "peer tsid: its program ended: this Python cannot import tsid: No module named 'tsid'" in found.output
+
+
+def test_who_is_not_required_and_cannot_be_had_is_left_out_by_name(monkeypatch, tmp_path):
+    def fail(spec, say):
+        raise NotInstalledError(f"peer {spec.name}: no network")
+
+    monkeypatch.setattr(peers, "interpreter", fail)
+    monkeypatch.setattr(peers, "ON_DEMAND", [spec for spec in ON_DEMAND if spec is not PLACO])
+    out, file = io.StringIO(), tmp_path / "peers.json"
+    rows = peers.run(quick=True, json=file, robots=(), console=Console(file=out), progress=False)
+    assert rows == [] and "left out: peer tsid: no network" in out.getvalue()
+    assert "peer tsid: no network" in json.loads(file.read_text(encoding="utf-8"))["left_out"]
+    with pytest.raises(NotInstalledError, match="placo"):
+        monkeypatch.setattr(peers, "ON_DEMAND", ON_DEMAND)
+        peers.run(quick=True, robots=(), console=Console(file=out), progress=False)
+
+
+MADE = [spec for spec in ON_DEMAND if spec.same_work and is_made(spec)]
+
+
+@pytest.mark.skipif(not MADE, reason="no peer's environment was made by `wbc bench peers` yet")
+@pytest.mark.parametrize("spec", MADE, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("name", ["panda", "anymal_c"])
+def test_peers_that_are_there_solve_the_same_problem(spec, name):
+    made = scene(name, "idle", 5)
+    expected = peers._accelerations(made).vdot
+    with PeerProcess(spec.name, interpreter(spec), WORKERS / spec.worker, made) as process:
+        assert np.abs(process.accelerations() - expected).max() < SAME
+        assert process.run(0, 5).min() > 0.0 and process.solved.all()
 
 
 def test_an_unknown_robot_is_refused():

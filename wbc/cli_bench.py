@@ -109,19 +109,23 @@ def bench_tick(
 def bench_peers(
     quick: Annotated[bool, typer.Option(help="Few ticks, to see that it works.")] = False,
     robot: Annotated[list[str] | None, typer.Option(help="panda, anymal_c or talos; may be repeated.")] = None,
+    tsid: Annotated[
+        Path | None,
+        typer.Option(help="A Python that imports tsid, instead of an environment made for it.", metavar="PYTHON"),
+    ] = None,
     json: Json = None,
     markdown: Markdown = None,
     readme: Readme = None,
     check: Check = False,
 ) -> None:
-    """The same ticks by wbc and by PlaCo, in an environment of its own, which is made when it is not there.
+    """The same ticks by wbc, PlaCo and TSID, each in an environment of its own, made when it is not there.
 
     Example: [bold]wbc bench peers --robot talos --check[/]
     """
     from wbc.benchmarks import peers
 
     console = Console()
-    rows = peers.run(quick=quick, json=json, markdown=markdown, readme=readme, robots=robot)
+    rows = peers.run(quick=quick, json=json, markdown=markdown, readme=readme, robots=robot, tsid=tsid)
     peers.print_table(rows, console)
     if check:
         _judge(peers.missed(rows), console)
