@@ -17,7 +17,7 @@ FINISHED = "wbc-requirements.txt"  # in an environment: what was installed, writ
 
 @dataclass(frozen=True, slots=True)
 class PeerSpec:
-    """A peer: what to install for it, its program in ``peer_workers``, whether it does the same work and must be had."""
+    """A peer: what to install, its program in ``peer_workers``, whether it does the same work, and must be had"""
 
     name: str
     requirements: tuple[str, ...]
