@@ -30,7 +30,7 @@ from wbc.errors import ControlWarning, InputError, WbcError
 
 BLOCK = 500  # ticks
 CERTIFIED = 5  # every so many ticks the KKT conditions are looked at
-EXPLAINED = 50  # and the words are asked for
+EXPLAINED = 471  # and the words are asked for, whose linear programs take seconds; blocks of 500 shift the tick
 MOST_FILES = 10  # of one kind of failure at one robot
 WARM = 4  # blocks of a robot before its memory is looked at
 GROWTH = 20.0  # MB since then that count as a leak; the allocator's own breathing stays below
@@ -148,7 +148,7 @@ def _soak(
             limits = stack["torque"].scale * robot.torque_limits
             wrong = findings(command, limits, certified)
             counts["certified"] += certified and report.status.name == "OPTIMAL"
-            if i % EXPLAINED == 0:
+            if counts["ticks"] % EXPLAINED == 1:
                 report.explain()
         except Exception as error:  # every exception is a finding, whatever it is
             found["exception"] += 1

@@ -104,7 +104,7 @@ def _conflicts(report: Report, part: Part, level: int, residual: Array, At: Arra
 
 def clash_of_row(report: Report, row: int) -> tuple[str, ...]:
     """What keeps an inequality row from its bound: limits, contacts and tasks whose rows it is a combination of."""
-    G, _ = report.gauss_rows.inequalities()
+    G = report.gauss_limits
     level = _level_of(report, row)
     return _clash(report, G, G[row : row + 1], row, level) or _clash(
         report, G, _given_way(report, G, level), row, level
@@ -113,7 +113,7 @@ def clash_of_row(report: Report, row: int) -> tuple[str, ...]:
 
 def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
     """What keeps a contact from standing still."""
-    G, _ = report.gauss_rows.inequalities()
+    G = report.gauss_limits
     wanted = np.zeros((part.stop - part.start, G.shape[1]))
     wanted[:, : report.gauss_rows.n] = report.gauss_rows.At[:, part.start : part.stop].T
     return _clash(report, G, wanted, -1, "contacts")
@@ -143,14 +143,14 @@ def _clash(report: Report, G: Array, wanted: Array, row: int, level: str) -> tup
     layout, solution = report.problem.layout, report.solution
     assert solution is not None and solution.relaxed is not None
     upto = solution.levels.index(level) if level in solution.levels else len(solution.levels)
-    limits = [limit_label(part.name, element) for part in layout.limits for element in part.elements]
+    limits = [(part.name, element) for part in layout.limits for element in part.elements]
     names: list[str] = []
     columns: list[Array] = []
     for label, held in solution.held_by.items():
         if solution.levels.index(label) <= upto:
             for i in held:
                 if i != row and solution.relaxed[i] == 0.0:
-                    names.append(limits[i])
+                    names.append(limit_label(*limits[i]))
                     columns.append(G[i : i + 1])
     above = [part for part in layout.contacts if level != "contacts"] if "contacts" in solution.levels[:upto] else []
     labels = [f"contact: {part.name}" for part in above]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -110,7 +111,7 @@ class Layout:
         starts, at = {}, 0
         for name, shape in self.blocks().items():
             starts[name] = at
-            at += int(np.prod(shape))
+            at += math.prod(shape)
         return starts
 
     def blocks(self) -> dict[str, tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Problem:
     def __init__(self, layout: Layout, record: Array | None = None) -> None:
         self.layout = layout
         blocks = layout.blocks()
-        sizes = [int(np.prod(shape)) for shape in blocks.values()]
+        sizes = [math.prod(shape) for shape in blocks.values()]
         self.record = np.zeros(sum(sizes)) if record is None else record
         start = 0
         for (name, shape), size in zip(blocks.items(), sizes, strict=True):

@@ -143,6 +143,11 @@ class Report:
         return GaussRows(self.problem, "inertia")
 
     @cached_property
+    def gauss_limits(self) -> Array:
+        """The inequality rows on accelerations in these coordinates and on internal forces (n_in, nv + n_λ)."""
+        return self.gauss_rows.inequalities()[0]
+
+    @cached_property
     def wrenches(self) -> dict[str, Array]:
         """Contact name -> force, or force and moment, that the ground applies; world axes, at the frame's origin."""
         p, found = self.problem, {}
