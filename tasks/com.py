@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wbc.rows import Gains, Kinematics
+from wbc.joints import floats
+from wbc.kernels import COM
+from wbc.rows import Gains, InNumbers, Kinematics
 from wbc.target import Target, numbers
 from wbc.task import MotionTask
 from wbc.terms import Terms
@@ -35,6 +37,13 @@ class ComTask(MotionTask):
 
     def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
         super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+
+    def in_numbers(self, terms: Terms) -> InNumbers | None:
+        """Rows of the centre of mass, where it can be read off the mass matrix of a free-flyer."""
+        model = terms.robot.model
+        if not floats(model) or not model.existFrame(model.names[1]):
+            return None
+        return InNumbers(COM, 3, self._target, model.names[1])
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the velocity of the centre of mass."""

@@ -9,10 +9,8 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
-from wbc.rows import Gains, Kinematics
-from wbc.target import Target, numbers, text
-from wbc.task import MotionTask
-from wbc.terms import Terms
+from wbc.frame_task import FrameTask
+from wbc.target import Target, numbers
 
 
 def rotation_target(value: Any, label: str) -> Array:
@@ -26,7 +24,7 @@ def rotation_target(value: Any, label: str) -> Array:
     return checks.rotation(value, label)
 
 
-class OrientationTask(MotionTask):
+class OrientationTask(FrameTask):
     """Turn a frame to an orientation, ``Δx = log3(R_target Rᵀ)``, in world axes: the shortest way round.
 
     Args:
@@ -45,23 +43,8 @@ class OrientationTask(MotionTask):
     """
 
     dim = 3
-    in_world_axes = True
+    first = 3
     angular = True
-    _frame: str
-    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(rotation_target, "rotation (3, 3)")
     target_velocity: Any = Target(numbers(3), "angular velocity (3,) [rad/s]")
     target_acceleration: Any = Target(numbers(3), "angular acceleration (3,) [rad/s²]")
-
-    def __init__(
-        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
-    ) -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
-        self.frame = frame
-
-    def kinematics(self, terms: Terms) -> Kinematics:
-        """``ξ`` is the angular velocity of the frame."""
-        frame = terms.frame(self._frame)
-        target = self.held(terms, frame.rotation)
-        error = pin.log3(target.dot(frame.rotation.T))
-        return Kinematics(error, self.velocity_gap(frame.velocity[3:]), frame.J[3:], frame.Jdot_v[3:])

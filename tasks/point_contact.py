@@ -9,7 +9,8 @@ from wbc.attributes import Constant
 from wbc.checks import Array
 from wbc.cones import point_cone
 from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
-from wbc.rows import Gains
+from wbc.kernels import CONTACT
+from wbc.rows import Gains, InNumbers
 from wbc.terms import Terms
 
 
@@ -45,6 +46,10 @@ class PointContact(Contact):
     def cone(self, friction: float) -> Array:
         """``cos θ_i f₁ + sin θ_i f₂ ≤ μ cos(π/k) f_n`` for each facet."""
         return point_cone(friction, self.facets)
+
+    def in_numbers(self, terms: Terms) -> InNumbers:
+        """Rows of a point; its forward direction stays in the world."""
+        return InNumbers(CONTACT, 3, None, self._frame)
 
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the point and its force, both in the surface's axes."""

@@ -10,10 +10,8 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
-from wbc.rows import Gains, Kinematics
-from wbc.target import Target, numbers, text
-from wbc.task import MotionTask
-from wbc.terms import Terms
+from wbc.frame_task import FrameTask
+from wbc.target import Target, numbers
 
 
 def pose_target(value: Any, label: str) -> tuple[Array, Array]:
@@ -31,7 +29,7 @@ def se3(pose: tuple[Array, Array]) -> Any:
     return pin.SE3(pose[1], pose[0])
 
 
-class PoseTask(MotionTask):
+class PoseTask(FrameTask):
     """Bring a frame to a pose, ``Δx = (p_target − p; log3(R_target Rᵀ))``, in world axes.
 
     Position and orientation errors are taken apart (never log6), so that turning does not move the hand.
@@ -52,31 +50,8 @@ class PoseTask(MotionTask):
     """
 
     dim = 6
-    in_world_axes = True
+    first = 0
     angular = (False, False, False, True, True, True)
-    _frame: str
-    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
     target: Any = Target(pose_target, "pose, pin.SE3", give=se3)
     target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
     target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")
-
-    def __init__(
-        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
-    ) -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
-        self.frame = frame
-
-    def kinematics(self, terms: Terms) -> Kinematics:
-        """``ξ`` is the twist of the frame in world axes at its origin."""
-        frame = terms.frame(self._frame)
-        target = self._target
-        if target is None:
-            position = terms.held(self.name, frame.position, what="position")
-            rotation = terms.held(self.name, frame.rotation, what="rotation")
-        else:
-            position, rotation = target
-        error = np.empty(6)
-        error[:3] = position
-        error[:3] -= frame.position
-        error[3:] = pin.log3(rotation.dot(frame.rotation.T))
-        return Kinematics(error, self.velocity_gap(frame.velocity), frame.J, frame.Jdot_v)

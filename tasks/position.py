@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from wbc.rows import Gains, Kinematics
-from wbc.target import Target, numbers, text
-from wbc.task import MotionTask
-from wbc.terms import Terms
+from wbc.frame_task import FrameTask
+from wbc.target import Target, numbers
 
 
-class PositionTask(MotionTask):
+class PositionTask(FrameTask):
     """Bring the origin of a frame to a point, ``Δx = p_target − p``, in world axes.
 
     Args:
@@ -29,21 +27,7 @@ class PositionTask(MotionTask):
     """
 
     dim = 3
-    in_world_axes = True
-    _frame: str
-    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+    first = 0
     target: Any = Target(numbers(3), "position (3,) [m]")
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
-
-    def __init__(
-        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
-    ) -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
-        self.frame = frame
-
-    def kinematics(self, terms: Terms) -> Kinematics:
-        """``ξ`` is the linear velocity of the frame's origin."""
-        frame = terms.frame(self._frame)
-        target = self.held(terms, frame.position)
-        return Kinematics(target - frame.position, self.velocity_gap(frame.velocity[:3]), frame.J[:3], frame.Jdot_v[:3])

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from wbc import checks
-from wbc.rows import Gains, Kinematics
+from wbc.kernels import POSTURE
+from wbc.rows import Gains, InNumbers, Kinematics
 from wbc.target import Target
 from wbc.task import MotionTask
 from wbc.terms import Terms
@@ -41,6 +42,10 @@ class PostureTask(MotionTask):
     def __init__(self, name: str, *, target: Any = None, gains: Gains | None = None, mask: Any = None) -> None:
         super().__init__(name, gains=gains, mask=mask)
         self.target = target
+
+    def in_numbers(self, terms: Terms) -> InNumbers:
+        """Rows of the joints."""
+        return InNumbers(POSTURE, terms.robot.nq, self._target)
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the velocity v itself."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
 from wbc import checks
 from wbc.attributes import Constant
@@ -13,7 +12,8 @@ from wbc.checks import Array
 from wbc.cones import sole_cone
 from wbc.contact import Contact, ContactRows, contact_rows, steepest_across
 from wbc.errors import InputError
-from wbc.rows import Gains
+from wbc.kernels import CONTACT, motion
+from wbc.rows import Gains, InNumbers
 from wbc.terms import Terms
 
 
@@ -61,6 +61,10 @@ class SurfaceContact(Contact):
         """The wrench cone of the sole at its middle."""
         return sole_cone(friction, *self.half_size)
 
+    def in_numbers(self, terms: Terms) -> InNumbers:
+        """Rows of a sole; its forward direction turns with it."""
+        return InNumbers(CONTACT, 3, self._forward, self._frame, 1 if self._forward is None else 2)
+
     def rows(self, terms: Terms) -> ContactRows:
         """Motion of the sole and its wrench, both in the surface's axes."""
         frame = terms.frame(self._frame)
@@ -72,7 +76,7 @@ class SurfaceContact(Contact):
             forward = frame.rotation[:, int(across)]
         else:
             forward = frame.rotation.dot(self._forward)
+        place = terms.held(self._name, np.concatenate([frame.position, frame.rotation.ravel()]), what="place")
         gap = np.empty(6)
-        np.subtract(terms.held(self._name, frame.position, what="place"), frame.position, out=gap[:3])
-        gap[3:] = pin.log3(terms.held(self._name, frame.rotation, what="rotation").dot(frame.rotation.T))
+        motion.frame_error(frame.rotation, frame.position, place, 0, gap)
         return contact_rows(self, frame, gap, forward)

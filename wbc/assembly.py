@@ -15,14 +15,13 @@ from wbc.laying_out import lay_out
 from wbc.layout import Part
 from wbc.problem import Problem
 from wbc.robot import Robot
+from wbc.row_table import RowTable
 from wbc.rows import Rows
 from wbc.stack import Stack
 from wbc.task import Limit
 from wbc.terms import Terms
 
 MOMENT_LENGTH = 0.1  # m; a contact moment counts in R as a force at this distance
-
-NOBODY: frozenset[str] = frozenset()
 
 
 class Assembler:
@@ -60,29 +59,41 @@ class Assembler:
         self._constant: dict[str, Rows] = {}
         self._prepare_forces(robot)
 
-    def assemble(self, terms: Terms, presence: Activation | None = None) -> Problem:
-        """Write this tick's rows into the problem and return it; the next tick overwrites it. Absent parts are not run.
+    def attach(self, terms: Terms) -> None:
+        """Whose ticks will be assembled: these terms write M and h into the problem, and hold what parts see."""
+        self._terms = terms
+        terms.write_to(self.problem.M, self.problem.h)
+        contacts, tasks, nominal = list(enumerate(self._contacts)), self._tasks, self.stack.nominal
+        self._table = table = RowTable(
+            terms,
+            self.problem,
+            [(contact, part.start, i, False) for i, (contact, part) in contacts]
+            + [(task, part.start, 0, False) for task, part in tasks]
+            + [(task, 0, 0, True) for task in nominal],
+        )
+        self._own_contacts = [(i, contact, part) for i, (contact, part) in contacts if contact not in table]
+        self._own_tasks = [(task, part) for task, part in tasks if task not in table]
+        self._own_nominal = [task for task in nominal if task not in table]
 
-        ``terms`` writes M and h into the problem by itself (:meth:`wbc.terms.Terms.write_to`).
-        """
-        p, layout = self.problem, self.layout
-        absent = presence.absent if presence is not None else NOBODY
-        for i, (contact, part) in enumerate(self._contacts):
+    def assemble(self, presence: Activation) -> Problem:
+        """Write this tick's rows into the problem and return it; the next tick overwrites it."""
+        p, layout, terms, absent = self.problem, self.layout, self._terms, presence.absent
+        self._table.write(presence)  # v̇₀ is zero where it has no nominal task
+        for i, contact, part in self._own_contacts:
             if part.name not in absent:
                 self._place_contact(contact.rows(terms), part, i)
-        for task, part in self._tasks:
+        for task, part in self._own_tasks:
             if part.name not in absent:
                 self._place_equality(task.rows(terms), part)
         for task, part, contact in self._force_tasks:
-            share = presence.nominal_share(part.name) if presence is not None else 1.0
-            p.force_share[part.start : part.stop] = share
+            p.force_share[part.start : part.stop] = presence.nominal_share(part.name)
             if part.name not in absent:
                 self._place_force(task.rows(terms), part, contact)
         for limit, part in self._limits:
             if part.name in absent:
                 continue
             rows = limit.rows(terms)
-            if rows is self._constant.get(part.name) and presence is not None and presence.untouched:
+            if rows is self._constant.get(part.name) and presence.untouched:
                 continue  # the very rows that stand there already (4 us)
             self._constant[part.name] = rows
             where = slice(part.start, part.stop)
@@ -96,11 +107,9 @@ class Assembler:
             p.offset[where] = rows.b
             p.lower[where] = rows.lower
             p.upper[where] = rows.upper
-        p.nominal[:] = 0.0
-        for task in self.stack.nominal:
+        for task in self._own_nominal:
             if task.name not in absent:
-                share = presence.nominal_share(task.name) if presence is not None else 1.0
-                p.nominal += share * self._nominal(task.rows(terms), terms)
+                p.nominal += presence.nominal_share(task.name) * self._nominal(task.rows(terms), terms)
         return p
 
     def _prepare_forces(self, robot: Robot) -> None:

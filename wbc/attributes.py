@@ -25,6 +25,7 @@ class Attributes(ABC):  # noqa: B024  (its subclasses are abstract, or are not)
 
     _part: ClassVar[str] = "task"
     _made = False
+    _version = 0  # counts assignments, so that a controller sees that something changed
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -50,6 +51,7 @@ class Attributes(ABC):  # noqa: B024  (its subclasses are abstract, or are not)
                 hint = f"; an attribute of your own is set in __init__ or declared in {type(self).__name__}"
                 raise UnknownNameError(unknown(name, known, "attribute", label_of(self)) + hint)
         object.__setattr__(self, name, value)
+        self.__dict__["_version"] = self._version + 1
 
 
 class Constant:

@@ -14,7 +14,7 @@ from wbc.attributes import Attributes, Constant
 from wbc.checks import Array
 from wbc.errors import InputError
 from wbc.kernels import contacts
-from wbc.rows import Gains
+from wbc.rows import Gains, InNumbers
 from wbc.target import Target, text
 from wbc.terms import FrameTerms, Terms
 
@@ -97,6 +97,10 @@ class Contact(Attributes):
     @abstractmethod
     def rows(self, terms: Terms) -> ContactRows:
         """The contact at this tick."""
+
+    def in_numbers(self, terms: Terms) -> InNumbers | None:
+        """What the contact asks where compiled code knows its kind; ``None`` where :meth:`rows` has to be asked."""
+        return None
 
     @abstractmethod
     def cone(self, friction: float) -> Array:

@@ -134,7 +134,7 @@ class Controller:
                 "leave them out, or use method='auto'"
             )
         self._terms = Terms(robot, self.dt)
-        self._terms.write_to(self._assembler.problem.M, self._assembler.problem.h)
+        self._assembler.attach(self._terms)
         self._sigma0 = threshold(robot.mass)
         self._clock = ClockCheck(self.dt)
         nominal = tuple(task.name for task in stack.nominal)
@@ -193,7 +193,7 @@ class Controller:
             return self._without_state(state, error, started)
         self._clock.see(terms)
         self._activation.step(terms, self._last_forces)
-        problem = self._assembler.assemble(terms, self._activation)
+        problem = self._assembler.assemble(self._activation)
         solution, trouble, share = self._solve_present(problem)
         if solution is None:
             return self._rescued(trouble, started)
@@ -238,7 +238,7 @@ class Controller:
         if not self._terms.has_state:
             self._terms.update(State(self.robot.home, np.zeros(self.robot.nv)))
             # contacts and torque limits must stand in the problem, or nothing carries the weight; no target is held yet
-            self._assembler.assemble(self._terms, self._activation)
+            self._assembler.assemble(self._activation)
             self._terms.release()
         self._solvers.forget()
         return self._rescued(f"state: {words}", started, moving=False)

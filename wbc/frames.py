@@ -46,6 +46,7 @@ class FrameTable:
 
     Attributes:
         terms: the frames in use.
+        is_filled: whether they are those of this tick.
     """
 
     def __init__(self, model: Any, data: Any) -> None:
@@ -58,8 +59,9 @@ class FrameTable:
         pin.nonLinearEffects(model, data, self._q, self._v)
         # what the views say in that state: the data itself belongs to the tick in which a frame is taken up
         self._seen = [] if self._views is None else [view.copy() for view in self._views]
-        self._ids: list[int] = []
-        self.terms: list[FrameTerms] = []
+        self._places: dict[int, int] = {}
+        self.is_filled = False
+        self._take_up()
 
     @property
     def live(self) -> bool:
@@ -67,24 +69,42 @@ class FrameTable:
         return self._views is not None
 
     def add(self, index: int) -> int:
-        """Take up a frame of the model; returns its place in ``terms``, which is made anew."""
-        if self._views is not None and not self._agrees(_Frames(self._model, [index])):
-            self._views = None
-        self._ids.append(index)
-        self._frames = _Frames(self._model, self._ids)
+        """The place of a frame of the model in ``terms``, which is made anew where it is a new one."""
+        if index not in self._places:
+            if self._views is not None and not self._agrees(_Frames(self._model, [index])):
+                self._views = None
+            self._places[index] = len(self._places)
+            self._take_up()
+        return self._places[index]
+
+    def _take_up(self) -> None:
+        self._frames = _Frames(self._model, list(self._places))
         self.terms = self._frames.terms
-        return len(self._ids) - 1
+        self.is_filled = False
+        if self._views is not None:
+            self._arguments = self._frames.arguments(self._views, self._gravity)
+
+    def arguments(self, q: Array, v: Array) -> tuple[Any, ...]:
+        """Arguments of :func:`wbc.kernels.frames.frames` besides v, for compiled code that calls it.
+
+        Where the public functions are asked, they are asked here, and no frame is left to compute.
+        """
+        if self._views is not None:
+            return self._arguments
+        self.fill(q, v)
+        return self._frames.computed(self._gravity)
 
     def fill(self, q: Array, v: Array) -> None:
         """Compute all frames at the state (q, v) that pinocchio was last called with."""
         if self._views is None:
             self._frames.ask(self._model, self._public, q, v)
         else:
-            self._frames.read(self._views, v, self._gravity)
+            kernel.frames(v, *self._arguments)
+        self.is_filled = True
 
     def _agrees(self, frames: _Frames) -> bool:
         """Whether what is read of these frames is what the public functions say."""
-        frames.read(self._seen, self._v, self._gravity)
+        kernel.frames(self._v, *frames.arguments(self._seen, self._gravity))
         read = [array.copy() for array in frames.results]
         frames.ask(self._model, self._public, self._q, self._v)
         both = zip(read, frames.results, strict=True)
@@ -98,9 +118,9 @@ class _Frames:
         chosen = [model.frames[i] for i in ids]
         k, nv = len(chosen), model.nv
         self._ids = tuple(ids)
-        self._joint = np.array([frame.parentJoint for frame in chosen])
-        self._turn = np.array([frame.placement.rotation for frame in chosen])
-        self._shift = np.array([frame.placement.translation for frame in chosen])
+        self._joint = np.array([frame.parentJoint for frame in chosen], dtype=np.int64)
+        self._turn = np.array([frame.placement.rotation for frame in chosen]).reshape(k, 3, 3)
+        self._shift = np.array([frame.placement.translation for frame in chosen]).reshape(k, 3)
         columns = [_columns(model, int(joint)) for joint in self._joint]
         self._columns = np.array([c for group in columns for c in group], dtype=np.int64)
         self._ends = np.cumsum([len(group) for group in columns], dtype=np.int64)
@@ -109,14 +129,15 @@ class _Frames:
         )  # fmt: skip
         self.terms = [FrameTerms(*parts) for parts in zip(*self.results, strict=True)]
 
-    def read(self, views: Sequence[Array], v: Array, gravity: Array) -> None:
-        """Compute them from what pinocchio left of the joints."""
-        oMi, twists, a_gf, Jt = views
-        R, p, twist, J, drift = self.results
-        kernel.frames(
-            self._joint, self._turn, self._shift, self._columns, self._ends, oMi, twists, a_gf, Jt, v, gravity,
-            R, p, twist, J, drift,
-        )  # fmt: skip
+    def arguments(self, views: Sequence[Array], gravity: Array) -> tuple[Any, ...]:
+        """Arguments of the kernel besides v, for what pinocchio left of the joints."""
+        return (self._joint, self._turn, self._shift, self._columns, self._ends, *views, gravity, *self.results)
+
+    def computed(self, gravity: Array) -> tuple[Any, ...]:
+        """The same with no frame left to compute."""
+        nothing, column = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
+        none = (column, np.zeros((0, 3, 3)), np.zeros((0, 3)), column, column)
+        return (*none, np.zeros((0, 12)), nothing, nothing, nothing, gravity, *self.results)
 
     def ask(self, model: Any, data: Any, q: Array, v: Array) -> None:
         """Compute them by pinocchio's public functions, in data that nobody else uses."""

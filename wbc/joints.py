@@ -34,6 +34,20 @@ def floats(model: Any) -> bool:
     return len(model.joints) > 1 and bool(model.joints[1].shortname() == "JointModelFreeFlyer")
 
 
+def single_axes(model: Any) -> tuple[NDArray[np.int64], int] | None:
+    """Where the position of each coordinate of v stands in q, and how many coordinates a floating base has.
+
+    ``−1 − place`` for the (cos, sin) of a continuous joint; ``None`` where a joint has several axes.
+    """
+    places = np.zeros(model.nv, dtype=np.int64)
+    base = model.joints[1].nv if floats(model) else 0
+    for joint in list(model.joints)[2 if base else 1 :]:
+        if joint.nv != 1:
+            return None
+        places[joint.idx_v] = joint.idx_q if joint.nq == 1 else -1 - joint.idx_q
+    return places, base
+
+
 def by_axis(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers by coordinate, where a base's joint may be named as a whole with a pair (linear, angular).
 

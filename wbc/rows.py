@@ -10,6 +10,7 @@ import numpy as np
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
+from wbc.kernels import motion
 
 On = Literal["acceleration", "torque", "wrench"]
 
@@ -53,6 +54,25 @@ class Kinematics:
     Jdot_v: Array
 
 
+@dataclass(slots=True)
+class InNumbers:
+    """What a part of a stack asks where compiled code knows the meaning of its kind (:mod:`wbc.kernels.rows`).
+
+    Args:
+        kind: one of the kinds in :mod:`wbc.kernels`.
+        size: length of the target.
+        target: (size,), ``None`` where the part holds what it sees.
+        frame: name of its frame, empty where it has none.
+        first: the first of the frame's six rows.
+    """
+
+    kind: int
+    size: int
+    target: Array | None
+    frame: str = ""
+    first: int = 0
+
+
 class Gains:
     """Feedback gains of a task: ``ξ̇_r = kp Δx + kd Δξ + ξ̇_d``.
 
@@ -78,6 +98,10 @@ class Gains:
         kp = _gain(kp, "kp")
         return cls(kp, 2.0 * np.sqrt(kp))
 
+    def each(self, size: int) -> tuple[Array, Array]:
+        """kp and kd, one per row."""
+        return np.full(size, self.kp), np.full(size, self.kd)
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("Gains do not change; give the task new ones: task.gains = Gains(kp, kd)")
 
@@ -87,11 +111,12 @@ class Gains:
 
 def motion_rows(kinematics: Kinematics, gains: Gains, acceleration: Array | None) -> tuple[Array, Array]:
     """The rows of a motion task: ``A = J``, ``b = J̇v − ξ̇_r``, ``ξ̇_r = kp Δx + kd Δξ + ξ̇_d``."""
-    b = kinematics.Jdot_v - gains.kp * kinematics.error
-    b -= gains.kd * kinematics.velocity_error
-    if acceleration is not None:
-        b -= acceleration
-    return kinematics.J, b
+    k, b = kinematics, np.empty(len(kinematics.error))
+    kp, kd = gains.each(len(b))
+    wanted = np.zeros(len(b)) if acceleration is None else acceleration
+    drift, error, gap = np.array(k.Jdot_v), np.array(k.error), np.array(k.velocity_error)
+    motion.motion_offset(drift, kp, error, kd, gap, wanted, b)
+    return k.J, b
 
 
 def _gain(value: Any, name: str) -> float | Array:

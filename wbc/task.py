@@ -12,7 +12,7 @@ from wbc import checks
 from wbc.attributes import Attributes
 from wbc.checks import Array
 from wbc.errors import InputError
-from wbc.rows import Gains, Kinematics, Rows, motion_rows
+from wbc.rows import Gains, InNumbers, Kinematics, Rows, motion_rows
 from wbc.target import Target, fit_targets, text
 from wbc.terms import Terms
 
@@ -81,6 +81,10 @@ class MotionTask(Attributes):
     @abstractmethod
     def kinematics(self, terms: Terms) -> Kinematics:
         """Error, velocity error, Jacobian and J̇v of all ``dim`` rows at this tick."""
+
+    def in_numbers(self, terms: Terms) -> InNumbers | None:
+        """What the task asks where compiled code knows its kind; ``None`` where :meth:`kinematics` has to be asked."""
+        return None
 
     @property
     def name(self) -> str:

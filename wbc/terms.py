@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class Terms:
         identity: the identity (nv, nv); ``joint_identity`` with zeros for the six coordinates of a floating base, for
             tasks on joints; ``identity_torque`` (nu, nu) for rows on torques.
         zero_velocity, zero_torque: zeros (nv,) and (nu,).
+        frames: the frames in use.
         errors: position-level error of each motion task, filled by the tasks.
     """
 
@@ -37,12 +39,13 @@ class Terms:
         self._model = robot.model
         self._data = self._model.createData()
         self._rest = np.zeros(robot.nv)
-        self._table = FrameTable(self._model, self._data)
+        self.frames = FrameTable(self._model, self._data)
         self._places: dict[str, int] = {}
-        self._filled = self._moved = False
+        self._moved = False
         self._com: ComTerms | None = None
         self._momentum: MomentumTerms | None = None
         self._held: dict[tuple[str, str], Array] = {}
+        self._releases: list[Callable[[str | None], None]] = []
         self._unit_norm = robot.nq != robot.nv
         self._fresh = False
         self.identity, self.identity_torque = np.eye(robot.nv), np.eye(robot.nu)
@@ -87,7 +90,7 @@ class Terms:
             raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
         self.q, self.v = q, v
         self._com = self._momentum = None
-        self._filled = self._moved = False
+        self._moved = self.frames.is_filled = False
         self._fresh = True
         # the binding mirrors the upper triangle, which crba alone would not; it leaves the joints' twist columns too
         self.M[:] = pin.crba(model, data, q, pin.Convention.WORLD)
@@ -100,15 +103,13 @@ class Terms:
             UnknownNameError: there is no such frame.
             InputError: no state has been given yet.
         """
-        place = self._places.get(name)
+        frames, place = self.frames, self._places.get(name)
         if place is None:
-            place = self._places[name] = self._table.add(self.robot.frame_id(name))
-            self._filled = False
-        if not self._filled:
+            place = self._places[name] = frames.add(self.robot.frame_id(name))
+        if not frames.is_filled:
             self._need_state()
-            self._table.fill(self.q, self.v)
-            self._filled = True
-        return self._table.terms[place]
+            frames.fill(self.q, self.v)
+        return frames.terms[place]
 
     def _move(self) -> None:
         """Velocities and accelerations of all bodies at v̇ = 0, for what is asked of the centre of mass."""
@@ -172,6 +173,12 @@ class Terms:
         """Forget what one task holds, or every task, so that the next tick captures it anew."""
         for key in [key for key in self._held if task is None or key[0] == task]:
             del self._held[key]
+        for release in self._releases:
+            release(task)
+
+    def on_release(self, release: Callable[[str | None], None]) -> None:
+        """Whom else to tell that a task, or every one (``None``), forgets what it holds."""
+        self._releases.append(release)
 
 
 def _without_floating_base(robot: Robot, identity: Array) -> Array:

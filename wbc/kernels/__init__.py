@@ -10,8 +10,9 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-NAMES = ("linear_algebra", "equalities", "active_set", "contacts", "forces", "frames", "limits")
+NAMES = ("linear_algebra", "equalities", "active_set", "contacts", "forces", "frames", "limits", "motion", "rows")
 
+CONTACT, FRAME, COM, POSTURE, NOMINAL = range(5)  # kinds of parts whose rows are written by one call
 INSIDE, OUTSIDE, WEAK, BROKEN = 0, 1, 2, 3  # a limit is exceeded; a level has to be split by SVD; M is not positive
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from wbc.kernels import frames as frames
     from wbc.kernels import limits as limits
     from wbc.kernels import linear_algebra as linear_algebra
+    from wbc.kernels import motion as motion
+    from wbc.kernels import rows as rows
 
 
 def load() -> tuple[str, ...]:

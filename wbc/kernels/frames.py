@@ -10,13 +10,14 @@ from wbc.kernels.linear_algebra import Indices
 
 
 @compiled(
-    "void(int64[::1], float64[:, :, ::1], float64[:, ::1], int64[::1], int64[::1], float64[:, ::1], float64[:, ::1], "
-    "float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[:, :, ::1], float64[:, ::1], "
+    "void(float64[::1], int64[::1], float64[:, :, ::1], float64[:, ::1], int64[::1], int64[::1], "
+    "float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1], float64[:, ::1], float64[::1], float64[:, :, ::1], float64[:, ::1], "
     "float64[:, ::1], float64[:, :, ::1], float64[:, ::1])"
 )
 def frames(
-    joint: Indices, turn: Array, shift: Array, columns: Indices, ends: Indices, oMi: Array, v: Array, a_gf: Array,
-    Jt: Array, velocity: Array, gravity: Array, R: Array, p: Array, twist: Array, J: Array, drift: Array,
+    velocity: Array, joint: Indices, turn: Array, shift: Array, columns: Indices, ends: Indices, oMi: Array, v: Array,
+    a_gf: Array, Jt: Array, gravity: Array, R: Array, p: Array, twist: Array, J: Array, drift: Array,
 ) -> None:  # fmt: skip
     """Placement (R, p), twist J v, Jacobian and classical acceleration at v̇ = 0, in world axes at the frame's origin.
 
@@ -25,11 +26,12 @@ def frames(
     ``a + α × r + ω × (v + ω × r)``.
 
     Args:
+        velocity: of the robot (nv,).
         joint: parent joint of each frame (k,); turn (k, 3, 3) and shift (k, 3) [m] lead from it to the frame.
         columns, ends: the columns of J that move each frame, one frame behind the other, and where they end (k,).
         oMi: joint placements (n, 12): rotation column by column, translation.
         v, a_gf: twists and accelerations that contain −g, in joint axes (n, 6).
-        Jt: twist columns at the world's origin (nv, 6); velocity: of the robot (nv,); gravity (3,) [m/s²].
+        Jt: twist columns at the world's origin (nv, 6); gravity (3,) [m/s²].
         R, p, twist, J, drift: results (k, 3, 3), (k, 3), (k, 6), (k, 6, nv), (k, 6); other columns of J stay zero.
     """
     a, w, r, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3)

@@ -1,0 +1,61 @@
+"""What the tasks on a frame's position and orientation share: which of its six rows they take."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wbc.checks import Array
+from wbc.kernels import FRAME, motion
+from wbc.rows import Gains, InNumbers, Kinematics
+from wbc.target import Target, text
+from wbc.task import MotionTask
+from wbc.terms import Terms
+
+
+class FrameTask(MotionTask):
+    """A task on a frame: ``Δx = (p_target − p; log3(R_target Rᵀ))``, ξ its twist in world axes at its origin.
+
+    A subclass says which of these six rows are its own, and declares its targets.
+
+    Attributes:
+        first: the first of its rows; ``dim`` says how many follow.
+    """
+
+    dim: int
+    first: ClassVar[int]
+    in_world_axes = True
+    _frame: str
+    frame: Any = Target(text, "name of a frame", required=True, fixed=True)
+
+    def __init__(
+        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+        self.frame = frame
+
+    def place(self) -> Array | None:
+        """p_target (3,) and R_target row by row (9,), zeros for what is not asked; ``None`` where it was never set."""
+        target = self._target
+        if target is None:
+            return None
+        numbers = np.concatenate([np.ravel(part) for part in (target if isinstance(target, tuple) else (target,))])
+        place = np.zeros(12)
+        place[self.first : self.first + len(numbers)] = numbers
+        return place
+
+    def in_numbers(self, terms: Terms) -> InNumbers:
+        """Rows of a frame."""
+        return InNumbers(FRAME, 12, self.place(), self._frame, self.first)
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        """``ξ`` is the twist of the frame in world axes at its origin, or its linear or angular half."""
+        frame = terms.frame(self._frame)
+        target = self.place()
+        if target is None:
+            target = terms.held(self._name, np.concatenate([frame.position, frame.rotation.ravel()]))
+        rows = slice(self.first, self.first + self.dim)
+        error = np.empty(self.dim)
+        motion.frame_error(frame.rotation, frame.position, target, self.first, error)
+        return Kinematics(error, self.velocity_gap(frame.velocity[rows]), frame.J[rows], frame.Jdot_v[rows])

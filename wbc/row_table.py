@@ -1,0 +1,159 @@
+"""The table of a stack's parts whose rows one compiled call writes: what each of them asks, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wbc.activation import Activation
+from wbc.joints import single_axes
+from wbc.kernels import CONTACT, NOMINAL, POSTURE
+from wbc.kernels import rows as kernel
+from wbc.problem import Problem
+from wbc.rows import InNumbers
+from wbc.terms import Terms
+
+COLUMNS = 11
+
+
+class RowTable:
+    """Writes the rows of all parts that can be asked for in numbers, by one call a tick.
+
+    A line of the table holds: kind; place of the frame; first of the frame's six rows (of a contact: 1 where its
+    forward direction turns with the frame, 2 where it was also given); number of rows; first row in the problem; where
+    its numbers start; how many of them are the target; where its error starts (of a contact: which one it is); whether
+    the target is known or has to be taken from what is seen; from where to where ``keep`` has the rows of the mask.
+
+    The numbers of a task are its target, then kp, kd, target velocity and acceleration, row by row; those of a contact
+    its place (12), normal, forward direction, kp and kd.
+
+    Args:
+        terms: whose state the rows are of.
+        problem: where they are written.
+        parts: (part, first row in the problem, number of the contact, whether it is nominal).
+    """
+
+    def __init__(self, terms: Terms, problem: Problem, parts: Sequence[tuple[Any, int, int, bool]]) -> None:
+        self._terms, self._problem = terms, problem
+        model, layout = terms.robot.model, problem.layout
+        axes = single_axes(model)
+        self._parts: list[Any] = []
+        lines, sizes, errors = [], 0, 0
+        keep: list[int] = []
+        for part, row, index, is_nominal in parts:
+            asked = in_numbers(part, terms)
+            if asked is None or (asked.kind == POSTURE and axes is None):
+                continue
+            if asked.kind == CONTACT:
+                dim, at, kind = part.size, index, CONTACT
+                size = count = 20
+            else:
+                dim, at = terms.robot.nv if part.dim is None else part.dim, errors
+                if is_nominal and (asked.kind != POSTURE or part._rows is not None):
+                    continue
+                kind = NOMINAL if is_nominal else asked.kind
+                size, count = asked.size, asked.size + 4 * dim
+                errors += dim
+            rows = range(dim) if kind == CONTACT or part._rows is None else part._rows
+            place = terms.frames.add(terms.robot.frame_id(asked.frame)) if asked.frame else 0
+            lines.append((kind, place, asked.first, dim, row, sizes, size, at, 0, len(keep), len(keep) + len(rows)))
+            keep += list(rows)
+            sizes += count
+            self._parts.append(part)
+        self._table = np.array(lines, dtype=np.int64).reshape(len(lines), COLUMNS)
+        self._keep = np.array(keep, dtype=np.int64)
+        self._numbers, self._errors = np.zeros(sizes), np.zeros(errors)
+        self._share = np.ones(len(lines))
+        self._given = [True] * len(lines)
+        self._versions = [-1] * len(lines)
+        places, base = (np.zeros(layout.nv, dtype=np.int64), 0) if axes is None else axes
+        starts = layout.starts()
+        self._arguments = (
+            self._table, self._keep, self._share, self._numbers, self._errors, places, base, terms.robot.mass,
+            problem.record, np.array([starts[name] for name in kernel.BLOCKS]),
+            np.array([layout.nv, layout.n_eq, layout.nf, len(layout.contacts)]),
+        )  # fmt: skip
+        self._absent: frozenset[str] | None = None
+        self._settled = False
+        terms.on_release(self._release)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __contains__(self, part: object) -> bool:
+        return any(part is one for one in self._parts)
+
+    def write(self, presence: Activation) -> None:
+        """Write the rows of every part that is present."""
+        if not (self._settled and presence.settled and presence.absent is self._absent):
+            self._see(presence)
+        for k, part in enumerate(self._parts):
+            if part._version != self._versions[k]:
+                self._take(k, part)
+        terms = self._terms
+        kernel.table_rows(*self._arguments, terms.q, terms.v, *terms.frames.arguments(terms.q, terms.v))
+        terms.frames.is_filled = True
+
+    def _see(self, presence: Activation) -> None:
+        """Who is present, and how much of it."""
+        self._absent, self._settled = presence.absent, presence.settled
+        for k, part in enumerate(self._parts):
+            is_nominal, is_absent = self._table[k, 0] == NOMINAL, part.name in presence.absent
+            self._share[k] = 0.0 if is_absent else presence.nominal_share(part.name) if is_nominal else 1.0
+            if not is_absent and self._table[k, 0] != CONTACT:
+                at, dim = self._table[k, 7], self._table[k, 3]
+                self._terms.errors[part.name] = self._errors[at : at + dim]
+
+    def _take(self, k: int, part: Any) -> None:
+        """Read what a part asks, after it was changed."""
+        asked = in_numbers(part, self._terms)
+        assert asked is not None
+        self._versions[k] = part._version
+        line, numbers = self._table[k], self._numbers
+        kind, dim, start, size = line[0], line[3], line[5], line[6]
+        if kind == CONTACT:
+            numbers[start + 12 : start + 15] = part._normal
+            if asked.target is not None:
+                numbers[start + 15 : start + 18] = asked.target
+            numbers[start + 18], numbers[start + 19] = part._gains.kp, part._gains.kd
+            return
+        if asked.target is not None:
+            numbers[start : start + size] = asked.target
+            line[8] = 1
+        elif self._given[k]:  # from now on it holds what it sees
+            line[8] = 0
+        self._given[k] = asked.target is not None
+        gains = numbers[start + size : start + size + 4 * dim].reshape(4, dim)
+        gains[0], gains[1] = part._gains.kp, part._gains.kd
+        gains[2] = 0.0 if part._target_velocity is None else part._target_velocity
+        gains[3] = 0.0 if part._target_acceleration is None else part._target_acceleration
+        if part._rows is not None:
+            self._keep[line[9] : line[10]] = part._rows
+        if kind == POSTURE:
+            rows = self._keep[line[9] : line[10]]
+            self._problem.A[line[4] : line[4] + len(rows)] = self._terms.joint_identity[rows]
+
+    def _release(self, name: str | None) -> None:
+        """What was seen is taken anew at the next tick."""
+        for k, part in enumerate(self._parts):
+            if (name is None or part.name == name) and (self._table[k, 0] == CONTACT or not self._given[k]):
+                self._table[k, 8] = 0
+
+
+def in_numbers(part: Any, terms: Terms) -> InNumbers | None:
+    """What a part asks, in numbers; ``None`` where only its own Python code knows.
+
+    A subclass that has its own ``kinematics`` or ``rows`` means what it says there.
+    """
+    if getattr(part, "in_numbers", None) is None or getattr(part, "mask_frame", "world") != "world":
+        return None
+    order = type(part).__mro__
+    first = next(owner for owner in order if "in_numbers" in vars(owner))
+    for method in ("kinematics", "rows"):
+        owner = next((one for one in order if method in vars(one)), object)
+        if not issubclass(first, owner):
+            return None
+    found: InNumbers | None = part.in_numbers(terms)
+    return found
