@@ -29,7 +29,9 @@ class PeerSpec:
 PLACO = PeerSpec("placo", ("placo==0.10.2",), "placo_worker.py", required=True)  # needs pin 3.8
 # the last whose library has a wheel; linked against pin 3.4, and that against the other two, which neither says
 TSID = PeerSpec("tsid", ("tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom<5", "cmeel-tinyxml2<11"), "tsid_worker.py")
-ON_DEMAND = (PLACO, TSID)
+PINK = PeerSpec("pink", ("pin-pink==4.4.0", "daqp==0.11.0"), "pink_worker.py", same_work=False)
+MINK = PeerSpec("mink", ("mink==1.3.0", "daqp==0.11.0"), "mink_worker.py", same_work=False)
+ON_DEMAND = (PLACO, TSID, PINK, MINK)
 
 
 def cache() -> Path:

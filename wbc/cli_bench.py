@@ -118,7 +118,9 @@ def bench_peers(
     readme: Readme = None,
     check: Check = False,
 ) -> None:
-    """The same ticks by wbc, PlaCo and TSID, each in an environment of its own, made when it is not there.
+    """The same ticks by wbc, PlaCo and TSID; for scale, inverse kinematics by Pink and mink.
+
+    Each runs in an environment of its own, which is made when it is not there.
 
     Example: [bold]wbc bench peers --robot talos --check[/]
     """
