@@ -82,21 +82,26 @@ def unreduced(command: Command, *, ranked: bool = False) -> LexicographicProblem
     return LexicographicProblem(0, "tick", nv + nf, x, bounds, levels)
 
 
-def kkt_residuals(problem: LexicographicProblem, robot: Robot, *, contacts: bool = True) -> list[float]:
+def kkt_residuals(
+    problem: LexicographicProblem, robot: Robot, *, contacts: bool = True, violent: bool = False
+) -> list[float]:
     """Stationarity of every level with the best multipliers; generalised forces over the weight in the last two.
 
     Nothing of how the tick was solved goes in: only its rows and its x.
 
     Strict levels ask for accelerations: there it is relative to the length of their rows and to what they leave.
-    Without ``contacts`` Gauss is the last level.
+    Without ``contacts`` Gauss is the last level. Where motion is ``violent``, as where hard rows clash at thousands of
+    rad/s², Gauss's residual is relative to its own forces where these are larger than the weight: of numbers of 1e5 N
+    no solver has more digits.
     """
     x, region, residuals = problem.inside, start(problem), []
     gauss = len(problem.levels) - (2 if contacts else 1)
     for k, level in enumerate(problem.levels):
         found = stationarity(region, level, x).stationarity
         if k >= gauss:
-            left = np.linalg.norm(level.A @ x + level.b)
-            found *= level.size * (level.size + float(left)) / robot.weight
+            left = float(np.linalg.norm(level.A @ x + level.b))
+            found *= level.size * (level.size + left)
+            found /= max(robot.weight, level.size * left) if violent and k == gauss else robot.weight
             if k > gauss:
                 found *= robot.mass  # R is over the mass: R (f − f₀) in N again
         residuals.append(found)
