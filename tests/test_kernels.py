@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
+
+import wbc
+from wbc import kernels
+from wbc.robots import load
+from wbc.tasks import ComTask, JointLimits, OrientationTask, PoseTask, PostureTask, TorqueLimits
 
 SAME = 1e-12  # relative to the largest entry: only the order of roundings differs between machine code and Python
 
@@ -107,3 +115,94 @@ def test_contact_rows_are_the_frames_motion_seen_along_the_surfaces_axes(size):
     for first in range(0, size, 3):
         expected = axes.T @ world[first : first + 3]
         assert np.abs(seen[first : first + 3] - expected).max() < SAME * np.abs(world).max()
+
+
+def all_kernels():
+    """``module.name`` -> every compiled kernel; none where this process runs them uncompiled."""
+    modules = [importlib.import_module(f"wbc.kernels.{name}") for name in kernels.NAMES]
+    kernels.load()
+    return {
+        f"{module.__name__.rpartition('.')[2]}.{name}": kernel
+        for module in modules
+        for name, kernel in vars(module).items()
+        if hasattr(kernel, "py_func") and kernel.py_func.__module__ == module.__name__
+    }
+
+
+KERNELS = all_kernels()
+MOST_CALLS = 12  # of each kernel, spread over all ticks: plain Python is slow
+
+
+def controllers():
+    """Stacks whose ticks take every route: an arm and a robot on feet, with limits idle and active."""
+    for name, share in (("panda", 1.0), ("panda", 0.3), ("anymal_c", 1.0), ("anymal_c", 0.45)):
+        robot = load(name)
+        robot = replace(robot, torque_limits=share * robot.torque_limits)
+        arm = not robot.feet
+        stack = wbc.Stack(
+            nominal=PostureTask("posture"),
+            contacts=[robot.contact(foot, friction=0.7) for foot in robot.feet],
+            limits=[TorqueLimits(), JointLimits()],
+            strict=[[PoseTask("hand", frame="panda_hand_tcp") if arm else ComTask("com")]],
+            soft=[] if arm else [(OrientationTask("trunk", frame="base"), 10.0)],
+        )
+        yield wbc.Controller(robot, stack)
+
+
+@pytest.fixture(scope="module")
+def calls():
+    """Kernel -> what it was called with, by others or by another kernel, in ticks at moving states drawn at random."""
+    found = {name: [] for name in KERNELS}
+
+    def recording(name, kernel):
+        def call(*arguments):
+            found[name].append(copied(arguments))
+            return kernel.py_func(*arguments)  # whose own calls of kernels are recorded too
+
+        return call
+
+    instead = {id(kernel): recording(name, kernel) for name, kernel in KERNELS.items()}
+    made, random = list(controllers()), np.random.default_rng(5)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in [m for name, m in sys.modules.items() if name.partition(".")[0] == "wbc"]:
+            for name, value in list(vars(module).items()):
+                if id(value) in instead:
+                    patch.setattr(module, name, instead[id(value)])
+        for controller in made:
+            q, nv = np.array(controller.robot.home), controller.robot.nv
+            for _ in range(4):
+                controller.tick(wbc.State(q, 0.3 * random.standard_normal(nv)))
+                q = pin.integrate(controller.robot.model, q, 0.02 * random.standard_normal(nv))
+    return found
+
+
+def copied(arguments):
+    return tuple(a.copy(order="K") if isinstance(a, np.ndarray) else a for a in arguments)
+
+
+def scrambled(arguments, random):
+    """The same sizes and indices with other numbers; zeros stay, since kernels step over them."""
+    return tuple(
+        np.where(a != 0.0, random.standard_normal(a.shape), 0.0).copy(order="K")
+        if isinstance(a, np.ndarray) and a.dtype == np.float64
+        else a
+        for a in copied(arguments)
+    )
+
+
+@pytest.mark.skipif(not KERNELS, reason="WBC_UNCOMPILED is set")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_compiled_is_the_same_as_its_source(calls, name):
+    assert calls[name], f"no tick here calls {name}: add a stack to controllers() that does"
+    kernel, random = KERNELS[name], np.random.default_rng(2)
+    chosen = calls[name][:: max(1, len(calls[name]) // MOST_CALLS)]
+    for arguments in [*chosen, *(scrambled(given, random) for given in chosen)]:
+        fast, slow = copied(arguments), copied(arguments)
+        results = kernel(*fast), kernel.py_func(*slow)
+        for a, b in zip((*fast, results[0]), (*slow, results[1]), strict=True):
+            a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+            finite = np.isfinite(b)
+            np.testing.assert_array_equal(np.isfinite(a), finite)
+            np.testing.assert_array_equal(a[~finite], b[~finite])
+            assert np.abs(a - b)[finite].max(initial=0.0) <= SAME * np.abs(b)[finite].max(initial=0.0)
