@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +11,8 @@ from typer.testing import CliRunner
 import wbc
 from wbc import scenarios
 from wbc.cli import app
+from wbc.cli_words import in_words
+from wbc.errors import ControlWarning
 
 COMMANDS = (("list",), ("run",), ("check",), ("bench",), ("bench", "arm"), ("bench", "humanoid"), ("bench", "push"))
 SHORT = ("--duration", "0.05", "--no-progress")
@@ -140,3 +143,15 @@ def test_the_environment_lists_versions():
     result = run("check", "--environment")
     assert result.exit_code == 0
     assert all(part in result.output for part in ("Python", "pinocchio", "numpy", "MuJoCo", "daqp"))
+
+
+def test_a_warning_is_one_sentence_without_a_line_of_source(capsys):
+    said = warnings.showwarning
+
+    @in_words
+    def command():
+        warnings.warn("the period [1 ms] is not kept", ControlWarning, stacklevel=1)
+
+    command()
+    assert capsys.readouterr().err.strip() == "warning: the period [1 ms] is not kept"
+    assert warnings.showwarning is said

@@ -96,6 +96,8 @@ def run(
     scenario = scenarios.load(name)
     choice = scenarios.Choice(method=_choice(method, "method"), solver=solver, metric=_choice(metric, "metric"))
     console.print(f"[bold]{scenario.name}[/]: {scenario.line}", soft_wrap=True)
+    if realtime:
+        console.print("in real time; no progress bar, since its redraws would make ticks late")
     with _on_time(realtime):
         outcome = scenarios.play(
             scenario, choice, duration=duration, physics=physics, progress=progress and not realtime, realtime=realtime

@@ -1,8 +1,10 @@
-"""How commands end: errors of this package in one sentence, and exit statuses."""
+"""How commands end: errors and warnings of this package in one sentence each, and exit statuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -10,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from wbc.errors import WbcError
+from wbc.errors import ControlWarning, RobotWarning, WbcError
 
 FAILED, WRONG_USAGE = 1, 2
 
@@ -21,7 +23,8 @@ def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def run(*arguments: Any, **keywords: Any) -> Any:
         try:
-            return command(*arguments, **keywords)
+            with _warnings_in_words():
+                return command(*arguments, **keywords)
         except (WbcError, OSError) as error:
             Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
             raise typer.Exit(WRONG_USAGE) from None
@@ -29,3 +32,21 @@ def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(130) from None
 
     return run
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """What this package warns of is said without the line of source that it stems from; nobody here wrote that."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, (ControlWarning, RobotWarning)):
+            Console(stderr=True).print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
+        else:
+            usual(message, category, *where)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = usual
