@@ -103,6 +103,17 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
+def off_the_line(sizes: Sequence[float], times: Sequence[float]) -> float:
+    """By what factor, less one, the farthest time lies off ``c size^e``; nan for less than two sizes.
+
+    Costs of a tick are a constant plus something that grows: where this is large, no one exponent tells the whole.
+    """
+    if len(sizes) < 2:
+        return math.nan
+    line = np.polyval(np.polyfit(np.log(sizes), np.log(times), 1), np.log(sizes))
+    return float(np.expm1(np.abs(np.log(times) - line).max()))
+
+
 def growth(rows: Iterable[Row]) -> list[Growth]:
     """How the cost of each contender grows over the chains that were measured."""
     found: dict[tuple[str, str, str, str], dict[int, float]] = {}

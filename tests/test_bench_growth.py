@@ -45,7 +45,22 @@ def test_exponents_are_those_of_the_medians():
     times = {str(n): Times(np.full((2, 3), 5.0 * n**1.5), np.full((2, 1), 5.0 * n**1.5)) for n in sizes}
     rows = growth._rows("joints", sizes, times)
     assert all(row["exponent"] == pytest.approx(1.5) and row["last_exponent"] == pytest.approx(1.5) for row in rows)
-    assert growth._rows("joints", (10,), times)[0]["exponent"] is None
+    assert all(row["off_the_line"] == pytest.approx(0.0, abs=1e-9) for row in rows)
+    alone = growth._rows("joints", (10,), times)[0]
+    assert alone["exponent"] is alone["last_exponent"] is alone["off_the_line"] is None
+
+
+def test_a_constant_beside_what_grows_shows_in_the_last_exponent_and_off_the_line():
+    sizes = (1, 2, 4, 1024, 2048)
+    us = {n: 100.0 + n**2 for n in sizes}
+    times = {str(n): Times(np.full((2, 3), 1e3 * us[n]), np.full((2, 1), 1e3 * us[n])) for n in sizes}
+    row = growth._rows("tasks", sizes, times)[0]
+    assert row["last_exponent"] == pytest.approx(2.0, abs=1e-3)
+    x, y = np.log(sizes), np.log(list(us.values()))
+    slope = ((x - x.mean()) @ y) / ((x - x.mean()) @ (x - x.mean()))
+    assert row["exponent"] == pytest.approx(slope) and slope < 1.8
+    off = np.exp(np.abs(y - y.mean() - slope * (x - x.mean())).max()) - 1.0
+    assert row["off_the_line"] == pytest.approx(off) and off > 0.5
 
 
 def test_every_task_of_many_is_there_and_no_limit_is_active():
