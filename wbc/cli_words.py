@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console
@@ -39,11 +39,18 @@ def _warnings_in_words() -> Iterator[None]:
     """What this package warns of is said without the line of source that it stems from; nobody here wrote that."""
     usual = warnings.showwarning
 
-    def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if issubclass(category, (ControlWarning, RobotWarning)):
             Console(stderr=True).print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
         else:
-            usual(message, category, *where)
+            usual(message, category, filename, lineno, file, line)
 
     warnings.showwarning = show
     try:
