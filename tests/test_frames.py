@@ -4,12 +4,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from fixtures import r6
+from standing import robot_or_skip
 
 import wbc
 from wbc import frames
 from wbc.frames import FrameTable
 from wbc.robots import load
-from wbc.tasks import PoseTask, PostureTask
+from wbc.tasks import ComTask, OrientationTask, PoseTask, PostureTask, TorqueLimits
 
 ROUNDING = 1e-12  # relative: two ways to compute the same numbers
 SAME_TORQUE = 1e-9  # N m: what that leaves of a torque
@@ -130,13 +131,31 @@ def test_joints_that_do_not_lie_one_behind_the_other_are_not_read():
     assert frames._live(data) is not None and frames._live(Scattered) is None
 
 
-def test_a_controller_gives_the_same_torque_without_the_memory(monkeypatch):
-    def torque():
-        stack = wbc.Stack(nominal=PostureTask("posture"), strict=[[PoseTask("hand", frame="effector_body")]])
-        controller = wbc.Controller(r6(), stack)
-        controller.tick(wbc.State(np.full(6, 0.2), np.zeros(6)))
-        return controller.tick(wbc.State(np.full(6, 0.5), np.linspace(-1.0, 1.0, 6))).torque
+def arm():
+    return r6(), wbc.Stack(nominal=PostureTask("posture"), strict=[[PoseTask("hand", frame="effector_body")]])
 
-    read = torque()
+
+def quadruped():
+    robot = robot_or_skip("anymal_c")
+    return robot, wbc.Stack(
+        nominal=PostureTask("posture"),
+        contacts=[robot.contact(foot, friction=0.7) for foot in robot.feet],
+        limits=[TorqueLimits()],
+        strict=[[ComTask("com")]],
+        soft=[(OrientationTask("trunk", frame="base"), 10.0)],
+    )
+
+
+@pytest.mark.parametrize("make", [arm, quadruped])
+def test_a_controller_gives_the_same_torque_without_the_memory(monkeypatch, make):
+    def torques():
+        controller, random = wbc.Controller(*make()), np.random.default_rng(4)
+        q, found = np.array(controller.robot.home), []
+        for _ in range(3):
+            found.append(controller.tick(wbc.State(q, 0.1 * random.standard_normal(controller.robot.nv))).torque)
+            q = pin.integrate(controller.robot.model, q, 0.05 * random.standard_normal(controller.robot.nv))
+        return np.array(found)
+
+    read = torques()
     monkeypatch.setattr(frames, "_live", lambda data: None)
-    np.testing.assert_allclose(torque(), read, rtol=0.0, atol=SAME_TORQUE)
+    np.testing.assert_allclose(torques(), read, rtol=0.0, atol=SAME_TORQUE)
