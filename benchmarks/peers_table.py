@@ -22,7 +22,7 @@ NOTE = (
     "largest difference of an acceleration in a tick (m/s², rad/s²), median and maximum over the ticks that both solve "
     "and in which no yaw friction row is active, which PlaCo's soles do not have; what is left comes from the "
     "regularisation of both sides, 1e-7 of what posture weighs here. "
-    "TSID's solver leaves torques of Talos up to 3e-3 N m over active limits, hence its largest Δv̇ there. "
+    "TSID's solver leaves torques of Talos up to 4e-3 N m over active limits, hence its largest Δv̇ there. "
     "* other work, for scale: inverse kinematics, whose answer is a velocity; no masses, forces, torques and limits."
 )
 

@@ -61,6 +61,9 @@ class Command:
 class Controller:
     """Turns a robot's state into joint torques that do what a stack asks.
 
+    On a robot, tick inside ``with wbc.realtime():``, which turns on what keeps a loop on time; see :mod:`wbc.realtime`.
+    After its first ticks a controller leaves no garbage and allocates no further memory.
+
     Args:
         robot: the robot.
         stack: what it shall do.
