@@ -25,6 +25,12 @@ EXACT = 1e-9  # N m, relative to torques of 1 to 100: two solvers' rounding
 DEADLINE = 0.8e-3
 
 
+@pytest.fixture(autouse=True)
+def every_tick_asks_its_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the active rows of the last tick lead to the solution, no solver is asked, and none can fail."""
+    monkeypatch.setattr("wbc.hierarchy.one_qp.FEW_CHANGES", 0)
+
+
 def solved(qp: QP) -> Answer:
     return make_solver("daqp").solve(qp)
 

@@ -266,6 +266,7 @@ class Controller:
         """Forget held targets and warm starts, as if the controller were new."""
         self._terms.release()
         self._solvers.reset()
+        self._assembler.problem.workspace = None
         self._clock = ClockCheck(self.dt)
         self._activation = self._fresh_activation()
         self._last = self._last_forces = None
@@ -303,12 +304,20 @@ class Controller:
     def _solve(self, problem: Problem) -> tuple[hierarchy.Solution | None, str]:
         """The solution, or the reason in words why there is none."""
 
+        try:
+            begun = hierarchy.begin(problem, self.method, self.metric, self._sigma0)
+        except Exception as error:  # no task's own code runs here: whatever it is, the robot needs a torque
+            return None, _words("closed form", error)
+        solution = begun.solution
+        if solution is not None and math.isfinite(solution.torque.dot(solution.torque)):
+            return solution, ""
+
         def attempt(solver: Solver) -> tuple[hierarchy.Solution | None, str]:
             try:
-                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, solver)
-            except Exception as error:  # no task's own code runs here: whatever it is, the robot needs a torque
+                solution = hierarchy.solve(problem, self.method, self.metric, self._sigma0, solver, begun)
+            except Exception as error:
                 return None, _words(solver.name, error)
-            if math.isfinite(np.vdot(solution.torque, solution.torque)):
+            if math.isfinite(solution.torque.dot(solution.torque)):
                 return solution, ""
             return None, f"{solver.name}: the torque is not finite"
 
@@ -326,4 +335,4 @@ def _words(name: str, error: Exception) -> str:
 def _metric(metric: Any, nv: int) -> Any:
     if isinstance(metric, str):
         return checks.choice(metric, METRICS, "metric")
-    return checks.positive_definite(metric, "metric", nv)
+    return np.array(checks.positive_definite(metric, "metric", nv), order="C")

@@ -56,6 +56,7 @@ class Layout:
         labels: what reports call these levels.
         base: the unactuated coordinates, as a slice where they come first: a view instead of a copy.
         soft_rows: rows of the soft tasks.
+        sizes: nv, nf, n_acc, n_cone, n_tau, nu; motors, passive: actuated and unactuated, for compiled code.
     """
 
     nv: int
@@ -81,6 +82,10 @@ class Layout:
     labels: tuple[str, ...] = field(init=False)
     base: slice | NDArray[np.intp] = field(init=False)
     soft_rows: slice = field(init=False)
+    sizes: NDArray[np.int64] = field(init=False)
+    motors: NDArray[np.int64] = field(init=False)
+    passive: NDArray[np.int64] = field(init=False)
+    _places: dict[tuple[str, ...], NDArray[np.int64]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         rows = [slice(0, self.nf)] if self.nf else []
@@ -95,6 +100,10 @@ class Layout:
         soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
         object.__setattr__(self, "slices", (*rows, *levels))
         object.__setattr__(self, "soft_rows", soft)
+        sizes = (self.nv, self.nf, self.n_acc, self.n_cone, self.n_tau, self.nu)
+        object.__setattr__(self, "sizes", np.array(sizes, dtype=np.int64))
+        object.__setattr__(self, "motors", np.array(self.actuated, dtype=np.int64))
+        object.__setattr__(self, "passive", np.array(self.unactuated, dtype=np.int64))
 
     @property
     def n_in(self) -> int:
@@ -113,6 +122,14 @@ class Layout:
             starts[name] = at
             at += math.prod(shape)
         return starts
+
+    def places(self, names: tuple[str, ...]) -> NDArray[np.int64]:
+        """Where these blocks start in the flat record, for compiled code."""
+        places = self._places.get(names)
+        if places is None:
+            starts = self.starts()
+            places = self._places[names] = np.array([starts[name] for name in names], dtype=np.int64)
+        return places
 
     def blocks(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every block of the flat record."""

@@ -11,6 +11,7 @@ from scipy.linalg import eigh, lapack
 
 from wbc.checks import Array
 from wbc.hierarchy.contact_forces import ContactForces
+from wbc.hierarchy.one_qp import Free
 from wbc.kernels import equalities, limits, linear_algebra
 from wbc.problem import Problem
 
@@ -177,6 +178,11 @@ class GaussRows:
             p.M, p.J, p.G, p.G_wrench, p.G_torque, np.array(layout.actuated), V, np.hstack([F, N]), rows
         )
         return rows
+
+    def free(self, V: Array) -> Free:
+        """What the motions V (nv, k) carry with them."""
+        F, N = self.shared(V)
+        return Free(V, np.hstack([F, N]), self.limit_rows(V, F, N))
 
     def inequalities(self) -> tuple[Array, Array]:
         """All inequality rows on z = (y, λ): matrix (n_in, n + n_λ) and offset (n_in,)."""

@@ -13,8 +13,7 @@ from wbc.hierarchy import closed_form
 from wbc.hierarchy.closed_form import ClosedForm
 from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
 from wbc.hierarchy.ladder import in_ranks
-from wbc.hierarchy.lexicographic import FELT
-from wbc.hierarchy.one_qp import Moved, Point, one_qp
+from wbc.hierarchy.one_qp import Moved, one_qp
 from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, WEAK, Shortcut
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.kernels import limits
@@ -59,7 +58,44 @@ class Solution:
     clipped: float = 0.0
 
 
-def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: Solver) -> Solution:
+@dataclass(slots=True, eq=False)
+class Begun:
+    """What the closed form decided of a tick, before a solver is asked.
+
+    Attributes:
+        solution: the whole solution, where no limit is active.
+        threshold: of damping, in the coordinates of the metric.
+        shortcut: its compiled workspace, where that decided; ``None`` where a level or the contacts need more care.
+    """
+
+    solution: Solution | None
+    threshold: float
+    shortcut: Shortcut | None
+
+
+def begin(problem: Problem, method: Method, metric: Any, sigma0: float) -> Begun:
+    """The compiled closed form, which is the solution of most ticks.
+
+    Raises:
+        LinAlgError: the metric is not positive definite.
+    """
+    threshold = threshold_in(problem, metric, sigma0)
+    if method == "qp" or problem.layout.n_force:
+        return Begun(None, threshold, None)
+    shortcut = problem.workspace = problem.workspace or Shortcut(problem)
+    found = shortcut.solve(problem, metric, threshold)
+    if found == BROKEN:
+        raise np.linalg.LinAlgError("the metric is not positive definite")
+    if found == WEAK:
+        return Begun(None, threshold, None)
+    if found == INSIDE or method == "closed_form":
+        return Begun(_alone(problem, shortcut.at, shortcut.closed), threshold, shortcut)
+    return Begun(None, threshold, shortcut)
+
+
+def solve(
+    problem: Problem, method: Method, metric: Any, sigma0: float, solver: Solver, begun: Begun | None = None
+) -> Solution:
     """Solve one tick's problem.
 
     Rank and damping are decided once, in the closed form. If its solution satisfies every inequality it is the
@@ -67,70 +103,92 @@ def solve(problem: Problem, method: Method, metric: Any, sigma0: float, solver: 
     levels leave free; where that has no solution some strict level or hard row cannot be met, and the levels are
     solved one after the other (:mod:`wbc.hierarchy.ladder`).
 
+    Args:
+        problem, method, metric, sigma0: this tick's rows and how they are to be solved.
+        solver: who is asked where a limit is active.
+        begun: what :func:`begin` found, where it was called before.
+
     Raises:
         SolverFailedError: no level QP could be solved.
     """
-    threshold = threshold_in(problem, metric, sigma0)
-    found, shortcut = WEAK, None
-    if method != "qp" and not problem.layout.n_force:
-        shortcut = problem.workspace = problem.workspace or Shortcut(problem)
-        found = shortcut.solve(problem, metric, threshold)
-        if found == BROKEN:
-            raise np.linalg.LinAlgError("the metric is not positive definite")
-    if shortcut is not None and found != WEAK:
-        closed, at = shortcut.closed, Point(shortcut.vdot, shortcut.f, shortcut.torque)
-        if found == INSIDE or method == "closed_form":
-            return Solution(at.vdot, at.f, at.torque, closed, at.vdot)
-        rows, free = shortcut.rows(problem, metric), shortcut.free
-    else:
+    begun = begin(problem, method, metric, sigma0) if begun is None else begun
+    if begun.solution is not None:
+        return begun.solution
+    workspace, shortcut, rows, free = problem.workspace, begun.shortcut, None, None
+    guess = None if workspace is None or method != "auto" else workspace.active
+    if workspace is not None:
+        workspace.active = None  # until this tick is solved
+    if shortcut is not None:
+        closed, at = shortcut.closed, shortcut.at
+        free = shortcut.free(problem)
+    if free is None:
         rows = GaussRows(problem, metric)
-        closed = closed_form.solve(rows, threshold)
+        closed = closed_form.solve(rows, begun.threshold)
         vdot = rows.acceleration(closed.y)
         f = rows.shared_forces(vdot)
-        at, free = Point(vdot, f, problem.torque(vdot, f)), closed.free
-        if method == "closed_form" or (method == "auto" and _inside(problem, vdot, f, at.torque)):
-            return Solution(at.vdot, at.f, at.torque, closed, at.vdot)
-    if method == "qp" and (rows.forces is None or not rows.forces.internal.shape[1]):
+        at = np.concatenate([vdot, f, problem.torque(vdot, f)])
+        if method == "closed_form" or (method == "auto" and _inside(problem, at)):
+            return _alone(problem, at, closed)
+    alone = at[: problem.layout.nv]
+    if method == "qp" and rows is not None and (rows.forces is None or not rows.forces.internal.shape[1]):
         answer, multipliers = whole_qp(rows, closed, solver)
         if answer.solved:
             price = np.abs(multipliers)
             vdot = rows.acceleration(answer.x)
             return _solution(
-                problem, closed, at, vdot, rows.contact_forces(vdot), "qp", solver, price=price,
+                problem, closed, alone, vdot, rows.contact_forces(vdot), "qp", solver, price=price,
                 price_level=np.where(price > 0.0, 0, -1), levels=["gauss"], iterations=answer.iterations,
             )  # fmt: skip
     else:
-        moved = one_qp(rows, at, rows.free_motion(free), solver)
+        if free is None:
+            assert rows is not None
+            free = rows.free(rows.free_motion(closed.free))
+        moved = one_qp(problem, at, free, solver, guess)
         if moved is not None:
-            return _from_one_qp(problem, closed, at, moved, solver)
+            if workspace is not None:
+                workspace.active = moved.side
+            return _moved(problem, closed, alone, moved)
     # some strict level or hard row cannot be met under the limits, or the solver will be asked something easier
+    if rows is None:
+        assert shortcut is not None
+        rows = shortcut.rows(problem, metric)
     cascade = in_ranks(rows, closed, solver)
     vdot = rows.acceleration(cascade.z[: rows.n])
     return _solution(
-        problem, closed, at, vdot, rows.contact_forces(vdot, cascade.z[rows.n :]), "cascade", solver,
+        problem, closed, alone, vdot, rows.contact_forces(vdot, cascade.z[rows.n :]), "cascade", solver,
         price=cascade.price, price_level=cascade.price_level, levels=cascade.levels, relaxed=cascade.relaxed,
         held_by=cascade.held_by, iterations=cascade.iterations,
     )  # fmt: skip
 
 
-def _from_one_qp(problem: Problem, closed: ClosedForm, at: Point, moved: Moved, solver: Solver) -> Solution:
-    """A row's price is that of the first level that it holds back."""
-    held = moved.gauss > FELT * moved.gauss.max(initial=0.0), moved.forces > FELT * moved.forces.max(initial=0.0)
-    level = np.where(held[0], 0, np.where(held[1], 1, -1))
-    price = np.where(level == 0, moved.gauss, np.where(level == 1, moved.forces, 0.0))
-    return _solution(
-        problem, closed, at, moved.vdot, moved.f, "qp", solver, price=price, price_level=level,
-        levels=["gauss", "forces"], relaxed=np.zeros(len(price)), iterations=moved.iterations,
+def _alone(problem: Problem, at: Array, closed: ClosedForm) -> Solution:
+    """The closed form as it is."""
+    vdot, f, torque = _parts(problem, at)
+    return Solution(vdot, f, torque, closed, vdot)
+
+
+def _moved(problem: Problem, closed: ClosedForm, alone: Array, moved: Moved) -> Solution:
+    """The closed form, moved as far as the limits ask."""
+    vdot, f, torque = _parts(problem, moved.out)
+    return Solution(
+        vdot, f, torque, closed, alone, "qp", moved.solver, moved.price, moved.level, ["gauss", "forces"],
+        np.zeros(len(moved.price)), {}, moved.iterations, moved.clipped,
     )  # fmt: skip
 
 
+def _parts(problem: Problem, at: Array) -> tuple[Array, Array, Array]:
+    """v̇ (nv,), f (nf,) and torque (nu,), one behind the other."""
+    nv, nf = problem.layout.nv, problem.layout.nf
+    return at[:nv], at[nv : nv + nf], at[nv + nf :]
+
+
 def _solution(
-    problem: Problem, closed: ClosedForm, at: Point, vdot: Array, f: Array, route: str, solver: Solver, **found: Any
+    problem: Problem, closed: ClosedForm, alone: Array, vdot: Array, f: Array, route: str, solver: Solver, **found: Any
 ) -> Solution:
     """A solver's answer, its torques put inside their limits where rounding or a loose solver left them outside."""
     torque = problem.torque(vdot, f)
     clipped = _clip(problem, torque)
-    return Solution(vdot, f, torque, closed, at.vdot, route, solver.name, clipped=clipped, **found)
+    return Solution(vdot, f, torque, closed, alone, route, solver.name, clipped=clipped, **found)
 
 
 def _clip(problem: Problem, torque: Array) -> float:
@@ -142,10 +200,10 @@ def _clip(problem: Problem, torque: Array) -> float:
     return clipped
 
 
-def _inside(problem: Problem, vdot: Array, f: Array, torque: Array) -> bool:
+def _inside(problem: Problem, at: Array) -> bool:
     """Whether a solution satisfies every inequality; a NaN anywhere does not."""
     if not problem.layout.n_in:
         return True
-    values = problem.limit_values(vdot, f, torque)
+    values = problem.limit_values(*_parts(problem, at))
     room = np.minimum(values - problem.lower, problem.upper - values)
     return bool(room.min() >= -INSIDE_TOLERANCE)

@@ -6,7 +6,10 @@ import numpy as np
 
 from wbc.checks import Array
 from wbc.kernels.compiled import compiled
-from wbc.kernels.linear_algebra import Indices, add_product
+from wbc.kernels.forces import eliminate
+from wbc.kernels.linear_algebra import Indices, add_product, directions, solve_columns
+
+BLOCKS = ("M", "J", "active", "root_weight_f", "G", "G_wrench", "G_torque")
 
 
 @compiled(
@@ -54,6 +57,101 @@ def rows_on_free(
                     rows[i, k] += value * V[j, k]
     add_product(G_wrench, force, rows[n_acc : n_acc + n_cone])
     add_product(G_torque, torque, rows[n_acc + n_cone :])
+
+
+@compiled("boolean(float64[:, ::1], int64, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1])")
+def free_motion(T: Array, count: int, tau: Array, root_weights: Array, C: Array, V: Array) -> bool:
+    """``V = C⁻¹ Q₂ L⁻ᵀ``, ``L Lᵀ = I + B Bᵀ``: what is free, each direction as dear to Gauss and the soft tasks.
+
+    ``B = √w Q₂ᵀ (A C⁻¹)ᵀ`` of the soft tasks stands in T behind the strict rows, since the reflections went over it.
+
+    Args:
+        T, count, tau: strict and soft rows (n, m) as :func:`wbc.kernels.equalities.project` left them.
+        root_weights: √w of the soft rows (m − count,).
+        C: factor of the metric (n, n).
+        V: result (n, n − count).
+    """
+    V[:] = directions(T, count, tau, count)
+    n, r = V.shape
+    L = np.eye(r)
+    for k in range(len(root_weights)):
+        for i in range(r):
+            value = T[count + i, count + k] * root_weights[k] * root_weights[k]
+            if value != 0.0:
+                for j in range(i + 1):
+                    L[i, j] += value * T[count + j, count + k]
+    for j in range(r):
+        for k in range(j):
+            value = L[j, k]
+            if value != 0.0:
+                for i in range(j, r):
+                    L[i, j] -= value * L[i, k]
+        if not L[j, j] > 0.0:
+            return False
+        root = np.sqrt(L[j, j])
+        for i in range(j, r):
+            L[i, j] /= root
+    for i in range(n):
+        for j in range(r):
+            total = V[i, j]
+            for k in range(j):
+                total -= V[i, k] * L[j, k]
+            V[i, j] = total / L[j, j]
+    solve_columns(C, V)
+    return True
+
+
+@compiled(
+    "boolean(float64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], int64, float64[::1], "
+    "float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1])"
+)
+def free_rows(
+    record: Array, starts: Indices, sizes: Indices, actuated: Indices, base: Indices, T: Array, count: int, tau: Array,
+    root_weights: Array, C: Array, V: Array, force: Array, rows: Array,
+) -> bool:  # fmt: skip
+    """Motions V, forces ``(F, N)`` and inequality rows on (u, λ) of what the strict levels leave free.
+
+    Args:
+        record, starts: the flat record, and where the blocks of :data:`BLOCKS` start.
+        sizes: nv, nf, n_acc, n_cone, n_tau, nu.
+        actuated, base: coordinates with and without a motor.
+        T, count, tau, root_weights, C, V: as in :func:`free_motion`.
+        force, rows: results (nf, n_u + n_λ) and (n_in, n_u + n_λ).
+
+    Returns:
+        False where the contacts' rank is not beyond doubt.
+    """
+    nv, nf, n_acc, n_cone, n_tau, nu = sizes
+    M = record[starts[0] : starts[0] + nv * nv].reshape(nv, nv)
+    J = record[starts[1] : starts[1] + nf * nv].reshape(nf, nv)
+    active, root_weight = record[starts[2] : starts[2] + nf], record[starts[3] : starts[3] + nf]
+    G = record[starts[4] : starts[4] + n_acc * nv].reshape(n_acc, nv)
+    G_wrench = record[starts[5] : starts[5] + n_cone * nf].reshape(n_cone, nf)
+    G_torque = record[starts[6] : starts[6] + n_tau * nu].reshape(n_tau, nu)
+    if not free_motion(T, count, tau, root_weights, C, V):
+        return False
+    n_u, nb = V.shape[1], len(base)
+    force[:] = 0.0
+    if nf > 0:
+        present = np.flatnonzero(active)
+        to_force, internal = np.zeros((nf, nb)), np.zeros((nf, len(present) - nb))
+        if not eliminate(J, base, present, 1.0 / root_weight, to_force, internal):
+            return False
+        force[:, n_u:] = internal
+        push = np.zeros((nb, n_u))
+        for i in range(nb):
+            for j in range(nv):
+                value = M[base[i], j]
+                if value != 0.0:
+                    for k in range(n_u):
+                        push[i, k] += value * V[j, k]
+        for i in range(nf):
+            for j in range(nb):
+                value = to_force[i, j]
+                for k in range(n_u):
+                    force[i, k] += value * push[j, k]
+    rows_on_free(M, J, G, G_wrench, G_torque, actuated, V, force, rows)
+    return True
 
 
 @compiled("float64(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1])")
