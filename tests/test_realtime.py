@@ -119,7 +119,7 @@ def test_wbc_run_realtime_reports_late_ticks():
     pytest.importorskip("mujoco")
     found = CliRunner().invoke(app, ["run", "panda-limits", "--realtime", "--duration", "0.05"])
     assert found.exit_code == 0, found.output
-    assert "real time" in found.output and "of 50" in found.output
+    assert "real time" in found.output and "of 50" in found.output and "slow" in found.output
     assert gc.isenabled() and gc.get_freeze_count() == 0
 
 

@@ -50,13 +50,18 @@ def print_outcome(outcome: Outcome, console: Console) -> None:
 
 def print_pace(outcome: Outcome, console: Console) -> None:
     """How well each run that the wall clock paced kept its period."""
-    table = _table("real time", "period\n[us]", "late\nticks", "start late\np50 [us]", "p99 [us]", "worst [us]")
+    heads = ("period\n[us]", "late\nticks", "slow\nticks", "late by\np50 [us]", "p99", "max")
+    table = _table("real time", *heads)
     for run in outcome.runs:
         rec = outcome.recordings[run.name]
         late = rec.summary()["late_us"]
-        numbers = ("-" if late[key] is None else f"{late[key]:.1f}" for key in ("p50", "p99", "max"))
-        table.add_row(run.title, f"{1e6 * rec.dt:.0f}", f"{rec.overruns} of {len(rec.time)}", *numbers)
-    table.caption = "a tick with its physics and recording; late: it had not ended when the next one was due"
+        slow = str(int((rec.tick_us > 1e6 * rec.dt).sum()))
+        numbers = ("-" if late[key] is None else f"{late[key]:.0f}" for key in ("p50", "p99", "max"))
+        table.add_row(run.title, f"{1e6 * rec.dt:.0f}", f"{rec.overruns} of {len(rec.time)}", slow, *numbers)
+    table.caption = (
+        "late: a tick with its physics and recording had not ended when the next one was due; "
+        "slow: the controller alone took longer than the period"
+    )
     table.caption_justify = "left"
     console.print(table)
 
