@@ -14,7 +14,7 @@ def unreduced(command: Command, *, ranked: bool = False) -> LexicographicProblem
     """The tick as levels: hard, contacts, strict levels, Gauss and soft, forces.
 
     Args:
-        command: of a tick whose strict levels are not damped, in the metric M.
+        command: of a tick in the metric M; how strict levels are damped is the tick's own decision.
         ranked: whether hard rows give way as the ladder says: then only dynamics, cones without minimum forces and
             motors are hard, and the ranks are the first levels. Bounds that cross ask for the middle, twice: the sum
             of both squares has its least there.
@@ -43,10 +43,15 @@ def unreduced(command: Command, *, ranked: bool = False) -> LexicographicProblem
         return np.hstack([A, np.zeros((len(A), nf))]), b
 
     weight = layout.root_weights * p.on
-    strict = [
-        motion(weight[rows, None] * p.A[rows], weight[rows] * p.b[rows]) for rows in layout.slices[1 if nf else 0 :]
-    ]
-    contacts = motion(weight[:nf, None] * p.A[:nf], weight[:nf] * p.b[:nf])
+    C = np.linalg.cholesky(p.M[::-1, ::-1])[::-1, ::-1].T  # lower triangular, CᵀC = M, as in Gauss coordinates
+    damping = [split.tikhonov @ C for split in solution.closed.splits[-len(layout.slices) or len(p.A) :]]
+
+    def damped(rows: slice, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        A, b = weight[rows, None] * p.A[rows], weight[rows] * p.b[rows]
+        return motion(np.vstack([A, T]), np.concatenate([b, -T @ p.nominal]))
+
+    strict = [damped(rows, T) for rows, T in zip(layout.slices, damping, strict=True)]
+    contacts = strict.pop(0) if nf else motion(np.zeros((0, nv)), np.zeros(0))
     levels = []
     if ranked:
         of_limit = {part.name: np.arange(part.start, part.stop) for part in layout.limits}
@@ -71,7 +76,7 @@ def unreduced(command: Command, *, ranked: bool = False) -> LexicographicProblem
     elif nf:
         levels.append(level(*contacts))
     levels += [level(*rows) for rows in strict]
-    C, soft = np.linalg.cholesky(p.M).T, layout.soft_rows
+    soft = layout.soft_rows
     A, b = motion(np.vstack([C, weight[soft, None] * p.A[soft]]), np.r_[-C @ p.nominal, weight[soft] * p.b[soft]])
     levels.append(level(A, b))
     if nf:

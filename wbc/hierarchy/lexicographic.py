@@ -18,6 +18,9 @@ VANISHED = 1e-9  # a row this short on the free space, relative to its own lengt
 FELT = 1e-9  # a multiplier above this, relative to the largest, holds the level back
 DOUBT = 1e5  # multipliers below so many times a level's own residual of stationarity are not believed; 1e4 to 1e7 do
 PRICED = 1e-10  # and above this at all
+# directions that a level feels by less than this are left to the next ones where it has no answer with them: internal
+# forces of straight legs that move the robot by 1e-8 of themselves, and would have to be 1e9 N to be of use
+FAINT = 1e-6
 OUTSIDE = 1e-7  # a row that is outside by more has given way; below, it is a solver's rounding
 
 
@@ -85,9 +88,18 @@ class Cascade:
         w = V Σ⁻¹ (u − Uᵀ r) + V₂ c, the cost is ½ ‖u‖² + const.
         """
         self.levels.append(level.label)
-        start, to_u, to_c = self._split(level)
-        if not self._met(level, start, to_c):
-            self._minimise(level.label, start, to_u, to_c, level.asked, level.root_weights)
+        bounds = self.lower.copy(), self.upper.copy()
+        for tolerance in (RANK_TOLERANCE, FAINT):
+            start, to_u, to_c = self._split(level, tolerance)
+            if self._met(level, start, to_c):
+                return
+            try:
+                self._minimise(level.label, start, to_u, to_c, level.asked, level.root_weights)
+                return
+            except (InfeasibleError, SolverFailedError):
+                if tolerance == FAINT:
+                    raise
+                self.lower[:], self.upper[:] = bounds  # middles of crossed rows are written to them
 
     def meet(self, level: Level) -> bool:
         """Solve a level if it can be met exactly under all enforced rows; nothing is changed where it cannot."""
@@ -97,14 +109,14 @@ class Cascade:
             self.levels.append(level.label)
         return met
 
-    def _split(self, level: Level) -> tuple[Array, Array, Array]:
+    def _split(self, level: Level, tolerance: float = RANK_TOLERANCE) -> tuple[Array, Array, Array]:
         """w = start + to_u u + to_c c, with u the part of the free space that the level's equality rows feel."""
         r = self.free.shape[1]
         if not r or not len(level.A):
             return np.zeros(r), np.zeros((r, 0)), np.eye(r)
         U, sigma, Vt = np.linalg.svd(level.A @ self.free, full_matrices=True)
         longest = np.sqrt((level.A**2).sum(axis=1).max())
-        rank = int((sigma > RANK_TOLERANCE * longest).sum())
+        rank = int((sigma > tolerance * longest).sum())
         to_u = Vt[:rank].T / sigma[:rank]
         return -to_u @ (U[:, :rank].T @ (level.A @ self.z + level.b)), to_u, Vt[rank:].T
 
