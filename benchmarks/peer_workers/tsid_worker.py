@@ -5,7 +5,7 @@ friction pyramids of slope μ/√2, soles as four corner forces (the same wrench
 tasks on one level below them. Forces have no cost of their own; the solver's regularisation 1e-8 ‖x‖² stays.
 """
 
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Peer:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.versions = {name: version(name) for name in ("tsid", "pin", "eiquadprog", "numpy")}
+        self.versions = {name: _version(name) for name in ("tsid", "pin", "eiquadprog", "numpy")}
         paths = pin.StdVec_StdString()
         root = (pin.JointModelFreeFlyer(),) if scene.free else ()
         self.robot = robot = tsid.RobotWrapper(scene.urdf, paths, *root, False)
@@ -141,6 +141,14 @@ class Peer:
         limits.setBounds(-most, most)
         self.formulation.addActuationTask(limits, 1.0, HARD, 0.0)
         return limits
+
+
+def _version(name: str) -> str:
+    """What pip knows of a package; a Python that was named may have it from elsewhere."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "of unknown version"
 
 
 if __name__ == "__main__":
