@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wbc.checks import Array
-from wbc.hierarchy.polish import kkt_residual, polish, without_proximal
+from wbc.hierarchy.polish import DEPENDENT, active_sides, kkt_residual, polish, what_is_wrong, without_proximal
+from wbc.kernels import active_set
 from wbc.solvers import QP, Answer, Solver
 
 PROXIMAL = 1e-6  # weight of the directions that a level does not speak of; it vanishes in the repetitions
@@ -16,6 +17,8 @@ EXACT = 1e-10  # and where something better can be looked for
 SETTLED = 1e-12
 NEARLY = 1e-6  # relative: an answer on which the proximal term acts by no more is one after all repetitions
 MOST_REPETITIONS = 30
+HOLDS = 1e-9  # a multiplier above this, relative to the largest, holds the level back
+MOST_CHANGES = 30  # of the active set that a solver found
 
 
 class InfeasibleError(Exception):
@@ -27,10 +30,12 @@ class SolverFailedError(Exception):
 
 
 def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n_u: int) -> Answer:
-    """Minimise ½ ‖u‖², the first ``n_u`` entries of x, with a proximal term on the rest c, then without it.
+    """Minimise ½ ‖u‖², the first ``n_u`` entries of x, and ½ ‖c‖² of the rest below it, under rows of unit norm.
 
-    Where the active set found does not pass without the proximal term, again from the last c with a weaker term: its
-    gradient ε (c − c_before) holds c back where the level's own slope is small, and at the solution it must be nothing.
+    A solver sees both at once, c with a small weight; on the active rows that it finds the two levels are solved one
+    after the other, which the KKT conditions certify (97 of 100 levels of random ticks and more, at a fifth of the
+    cost of what follows). Where no set of rows passes, ½ ‖u‖² alone: again from the last c with a weaker term, whose
+    gradient ε (c − c_before) holds c back where the level's own slope is small, and at the solution must be nothing.
     Where a solver finds no answer the term was too weak: with many dependent rows a Hessian of diag(1, 1e-6) makes
     feasible problems look infeasible (6 of 2,000 random ones), and one of diag(1, 1) does not.
 
@@ -38,7 +43,7 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         InfeasibleError: no x satisfies the rows; SolverFailedError: there is no usable answer, or it does not settle.
     """
     u, c = slice(0, n_u), slice(n_u, G.shape[1])
-    weight, floor = PROXIMAL, WEAKEST
+    weight, floor = PROXIMAL if n_u < G.shape[1] else STRONGEST, WEAKEST
     f, H = np.zeros(G.shape[1]), np.eye(G.shape[1])
     before = f[c]
     iterations = 0
@@ -46,7 +51,15 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
         H[c, c] = weight * np.eye(len(before))
         qp = QP(H, f, G, lower, upper, label)
         try:
-            answer = ask(solver, qp, EXACT if weight < STRONGEST else CERTIFIED)
+            found = _solved(solver, qp)
+            iterations += found.iterations
+            exact = _two_levels(qp, n_u, found)
+            if exact is None and 0 < n_u < len(f):
+                exact = _apart(solver, qp, n_u, found)
+            if exact is not None:
+                exact.iterations = iterations
+                return exact
+            answer = _certified(solver, qp, found, EXACT if weight < STRONGEST else CERTIFIED)
         except (InfeasibleError, SolverFailedError):
             if weight >= STRONGEST:
                 raise
@@ -55,7 +68,6 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
             f = np.zeros(len(f))
             f[c] = -weight * before
             continue
-        iterations += answer.iterations
         answer.iterations = iterations
         moved = np.abs(answer.x[c] - before).max(initial=0.0)
         if weight * moved <= SETTLED * np.abs(answer.x[u]).max(initial=0.0):
@@ -72,17 +84,67 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
     return answer
 
 
-def ask(solver: Solver, qp: QP, certified: float = CERTIFIED) -> Answer:
-    """The solver's answer, polished; where that does not succeed, its KKT residual must be below ``certified``.
-
-    Raises:
-        InfeasibleError: no x satisfies the rows; SolverFailedError: there is no answer, or it is no KKT point.
-    """
+def _solved(solver: Solver, qp: QP) -> Answer:
     answer = solver.solve(qp)
     if answer.status == "infeasible":
         raise InfeasibleError
     if not answer.solved:
         raise SolverFailedError(answer.message)
+    return answer
+
+
+def _two_levels(qp: QP, n_u: int, answer: Answer) -> Answer | None:
+    """The exact solution from the active rows of an answer; ``None`` where no set of rows passes."""
+    m, n = qp.G.shape
+    x, multipliers, below = np.zeros(n), np.zeros(m), np.zeros(m)
+    side = active_sides(qp, answer.multipliers)
+    G = np.ascontiguousarray(qp.G)
+    if not active_set.two_levels(G, n_u, qp.lower, qp.upper, side, MOST_CHANGES, x, multipliers, below):
+        return None
+    return Answer(x, multipliers, "solved", answer.iterations, answer.message)
+
+
+def _apart(solver: Solver, qp: QP, n_u: int, answer: Answer) -> Answer | None:
+    """u and its multipliers from the active rows, then c by a QP of its own, the rows that hold u back kept.
+
+    A point that satisfies all rows, at the bounds of those with multipliers, is optimal, whichever it is. ``None``
+    where the active rows are not those of u, or leave no room for c. Without this a level of G1 took 0.3 s.
+    """
+    side = active_sides(qp, answer.multipliers)
+    active = np.flatnonzero(side)
+    bound = np.where(side[active] > 0.0, qp.upper[active], qp.lower[active])
+    Gu, Gc = qp.G[:, :n_u], qp.G[:, n_u:]
+    U, sigma, _ = np.linalg.svd(Gc[active], full_matrices=True)
+    N = U[:, int((sigma > DEPENDENT).sum()) :]
+    inverse = np.linalg.pinv(N.T @ Gu[active], rcond=DEPENDENT)
+    x, multipliers = np.zeros(len(qp.f)), np.zeros(len(side))
+    u = x[:n_u] = inverse @ (N.T @ bound)
+    multipliers[active] = -N @ (inverse.T @ u)
+    strength = np.abs(multipliers)
+    held = np.flatnonzero(qp.equalities | (strength > HOLDS * strength.max(initial=0.0)))
+    kept = np.where(multipliers[held] < 0.0, qp.lower[held], qp.upper[held])
+    U, sigma, Vt = np.linalg.svd(Gc[held], full_matrices=True)
+    rank = int((sigma > DEPENDENT).sum())
+    x[n_u:] = Vt[:rank].T @ ((U[:, :rank].T @ (kept - Gu[held] @ u)) / sigma[:rank])
+    left, value = Vt[rank:].T, qp.G @ x
+    G = Gc @ left
+    norms = np.sqrt((G**2).sum(axis=1))
+    lives = norms > DEPENDENT
+    lives[held] = False
+    norms = norms[lives]
+    lower, upper = (qp.lower[lives] - value[lives]) / norms, (qp.upper[lives] - value[lives]) / norms
+    try:
+        rest = minimise(solver, f"{qp.key} rest", G[lives] / norms[:, None], lower, upper, G.shape[1])
+    except (InfeasibleError, SolverFailedError):
+        return None
+    x[n_u:] += left @ rest.x
+    if what_is_wrong(qp, x, multipliers, side) is not None:
+        return None
+    return Answer(x, multipliers, "solved", answer.iterations + rest.iterations, answer.message)
+
+
+def _certified(solver: Solver, qp: QP, answer: Answer, certified: float) -> Answer:
+    """The answer polished; where that does not succeed, its KKT residual must be below ``certified``."""
     polished = polish(qp, answer)
     if polished is answer and kkt_residual(qp, answer) > certified:
         raise SolverFailedError(f"{solver.name}: its answer does not satisfy the KKT conditions")

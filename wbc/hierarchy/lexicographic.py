@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from wbc.checks import Array
 from wbc.hierarchy.closed_form import RANK_TOLERANCE
-from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError, ask, minimise
-from wbc.solvers import QP, Solver
+from wbc.hierarchy.level_qp import InfeasibleError, SolverFailedError, minimise
+from wbc.solvers import Solver
 
 Indices = NDArray[np.intp]
 
@@ -114,7 +114,8 @@ class Cascade:
         r = self.free.shape[1]
         if not r or not len(level.A):
             return np.zeros(r), np.zeros((r, 0)), np.eye(r)
-        U, sigma, Vt = np.linalg.svd(level.A @ self.free, full_matrices=True)
+        A = level.A @ self.free
+        U, sigma, Vt = np.linalg.svd(A, full_matrices=len(A) < r)  # all of V, but no more of U than that takes
         longest = np.sqrt((level.A**2).sum(axis=1).max())
         rank = int((sigma > tolerance * longest).sum())
         to_u = Vt[:rank].T / sigma[:rank]
@@ -128,7 +129,7 @@ class Cascade:
             rows, G, lower, upper, _ = self._rows_on(self.free @ to_c, self.z + self.free @ start, enforced)
             c = np.zeros(to_c.shape[1])
             if len(rows) and np.minimum(-lower, upper).min() < 0.0:
-                answer = ask(self.solver, QP(np.eye(len(c)), np.zeros(len(c)), G, lower, upper, f"{level.label} met"))
+                answer = minimise(self.solver, f"{level.label} met", G, lower, upper, len(c))
                 self.iterations += answer.iterations
                 c = answer.x
         except (InfeasibleError, SolverFailedError):
@@ -246,7 +247,7 @@ class Cascade:
         held = held[self._lengths[held] > 0.0]  # an all-zero row is outside by the same amount everywhere
         if len(held) and free.shape[1]:
             G = self.G[held] @ free
-            _, sigma, Vt = np.linalg.svd(G / self._lengths[held][:, None])
+            _, sigma, Vt = np.linalg.svd(G / self._lengths[held][:, None], full_matrices=len(G) < G.shape[1])
             rank = int((sigma > RANK_TOLERANCE).sum())
             free = free @ Vt[rank:].T
         self.free = free

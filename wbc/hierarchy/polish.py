@@ -24,7 +24,7 @@ def polish(qp: QP, answer: Answer) -> Answer:
     multiplier has the wrong sign, the worst one leaves; at most ``MOST_CHANGES`` times. If no set passes, the solver's
     own answer is returned, which is then the best that is known: look at :func:`kkt_residual` before using it.
     """
-    side = _active_sides(qp, answer.multipliers)
+    side = active_sides(qp, answer.multipliers)
     root = np.sqrt(np.diagonal(qp.H))
     free = -qp.f / root**2  # the minimum without any row
     half = qp.G / root  # rows where the cost is Euclidean
@@ -38,7 +38,7 @@ def polish(qp: QP, answer: Answer) -> Answer:
         x = free + w / root
         multipliers = np.zeros(len(side))
         multipliers[active] = -U @ ((Vt @ w) / sigma)
-        change = _what_is_wrong(qp, x, multipliers, side)
+        change = what_is_wrong(qp, x, multipliers, side)
         if change is None:
             return Answer(x, multipliers, "solved", answer.iterations, answer.message)
         row, value = change
@@ -55,7 +55,7 @@ def without_proximal(qp: QP, u: slice, c: slice, answer: Answer) -> Answer | Non
     leaves the least-norm u with ``Nᵀ G_u u = Nᵀ bound``; c is the one nearest to the answer's. ``None`` where no set
     passes.
     """
-    side = _active_sides(qp, answer.multipliers)
+    side = active_sides(qp, answer.multipliers)
     near = answer.x[c]
     Gu, Gc = qp.G[:, u], qp.G[:, c]
     for _ in range(MOST_CHANGES):
@@ -70,7 +70,7 @@ def without_proximal(qp: QP, u: slice, c: slice, answer: Answer) -> Answer | Non
         x[c] = near + Vt.T @ ((U.T @ (bound - Gu[active] @ x[u] - Gc[active] @ near)) / sigma[:rank])
         multipliers = np.zeros(len(side))
         multipliers[active] = -N @ (inverse.T @ x[u])
-        change = _what_is_wrong(qp, x, multipliers, side)
+        change = what_is_wrong(qp, x, multipliers, side)
         if change is not None and change[1] == 0.0:
             # dependent rows have many multipliers: the shortest may have a wrong sign where another has none
             signed = _signed_multipliers(qp, u, x, side)
@@ -115,7 +115,7 @@ def kkt_residual(qp: QP, answer: Answer) -> float:
     return float(max(stationarity / size, complementarity / (size * reach), qp.violation(x) / reach))
 
 
-def _active_sides(qp: QP, multipliers: Array) -> Array:
+def active_sides(qp: QP, multipliers: Array) -> Array:
     """1 for each row held at its upper side, −1 at its lower one, 0 for the others."""
     scale = max(1.0, float(np.abs(multipliers).max(initial=0.0)))
     side: Array = np.sign(multipliers) * (np.abs(multipliers) > 1e-9 * scale)
@@ -123,7 +123,7 @@ def _active_sides(qp: QP, multipliers: Array) -> Array:
     return side
 
 
-def _what_is_wrong(qp: QP, x: Array, multipliers: Array, side: Array) -> tuple[int, float] | None:
+def what_is_wrong(qp: QP, x: Array, multipliers: Array, side: Array) -> tuple[int, float] | None:
     """The row to put on a side (1, −1) or to let go (0) before the KKT conditions can hold; ``None`` where they do."""
     if not len(side):
         return None

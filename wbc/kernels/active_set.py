@@ -102,6 +102,8 @@ def two_levels(
                 for i in range(p):
                     T[i, j] = G[W[j], n_u + i]
             rank = triangularise_pivoted(T, tau, order, DEPENDENT)
+            while rank > 0 and not abs(T[rank - 1, rank - 1]) > DEPENDENT:  # no row has more than rounding there
+                rank -= 1
         else:
             for j in range(count):
                 order[j] = j
