@@ -16,6 +16,7 @@ CERTIFIED = 1e-7  # relative KKT residual of an answer that could not be polishe
 EXACT = 1e-10  # and where something better can be looked for
 SETTLED = 1e-12
 NEARLY = 1e-6  # relative: an answer on which the proximal term acts by no more is one after all repetitions
+STILL = 1e-10  # relative: as exact as the rows allow, where the proximal term acts by no more and no less than before
 MOST_REPETITIONS = 30
 HOLDS = 1e-9  # a multiplier above this, relative to the largest, holds the level back
 MOST_CHANGES = 30  # of the active set that a solver found
@@ -46,19 +47,22 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
     weight, floor = PROXIMAL if n_u < G.shape[1] else STRONGEST, WEAKEST
     f, H = np.zeros(G.shape[1]), np.eye(G.shape[1])
     before = f[c]
-    iterations = 0
+    iterations, slope = 0, np.inf
+    tried: set[bytes] = set()  # active rows on which there is no exact solution
     for _ in range(MOST_REPETITIONS):
         H[c, c] = weight * np.eye(len(before))
         qp = QP(H, f, G, lower, upper, label)
         try:
             found = _solved(solver, qp)
             iterations += found.iterations
-            exact = _two_levels(qp, n_u, found)
-            if exact is None and 0 < n_u < len(f):
-                exact = _apart(solver, qp, n_u, found)
-            if exact is not None:
-                exact.iterations = iterations
-                return exact
+            rows = active_sides(qp, found.multipliers).tobytes()
+            if rows not in tried:
+                exact = _two_levels(qp, n_u, found)
+                if exact is None and 0 < n_u < len(f):
+                    exact = _apart(solver, qp, n_u, found)
+                if exact is not None:
+                    exact.iterations = iterations
+                    return exact
             answer = _certified(solver, qp, found, EXACT if weight < STRONGEST else CERTIFIED)
         except (InfeasibleError, SolverFailedError):
             if weight >= STRONGEST:
@@ -69,12 +73,16 @@ def minimise(solver: Solver, label: str, G: Array, lower: Array, upper: Array, n
             f[c] = -weight * before
             continue
         answer.iterations = iterations
-        moved = np.abs(answer.x[c] - before).max(initial=0.0)
-        if weight * moved <= SETTLED * np.abs(answer.x[u]).max(initial=0.0):
+        slope, last = weight * np.abs(answer.x[c] - before).max(initial=0.0), slope
+        if slope <= SETTLED * np.abs(answer.x[u]).max(initial=0.0):
             return answer
-        pure = without_proximal(qp, u, c, answer)
-        if pure is not None:
-            return pure
+        if slope > 0.5 * last and slope <= STILL * np.abs(answer.multipliers).max(initial=0.0):
+            return answer
+        if rows not in tried:
+            tried.add(rows)
+            pure = without_proximal(qp, u, c, answer)
+            if pure is not None:
+                return pure
         before, weight = answer.x[c], max(0.1 * weight, floor)
         f = np.zeros(len(f))
         f[c] = -weight * before
