@@ -19,7 +19,7 @@ NEARLY = 1e-6  # relative: an answer on which the proximal term acts by no more 
 STILL = 1e-10  # relative: as exact as the rows allow, where the proximal term acts by no more and no less than before
 MOST_REPETITIONS = 30
 HOLDS = 1e-9  # a multiplier above this, relative to the largest, holds the level back
-MOST_CHANGES = 30  # of the active set that a solver found
+MOST_CHANGES = 10  # of the active set that a solver found; one or none in nearly all levels
 
 
 class InfeasibleError(Exception):

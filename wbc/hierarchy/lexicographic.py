@@ -74,12 +74,14 @@ class Cascade:
     iterations: int = 0
     feasible: bool = False
     _lengths: Array = field(init=False)
+    _bounded: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
         m = len(self.G)
         self.price, self.relaxed = np.zeros(m), np.zeros(m)
         self.price_level = np.full(m, -1)
         self._lengths = np.sqrt((self.G**2).sum(axis=1))
+        self._bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
 
     def solve(self, level: Level) -> None:
         """Solve one level, then freeze its optimal residual and the rows that hold it back.
@@ -205,35 +207,29 @@ class Cascade:
         Raises:
             InfeasibleError: a row has crossed bounds, or is outside whatever x.
         """
-        rows = np.flatnonzero(enforced & (np.isfinite(self.lower) | np.isfinite(self.upper)))
+        rows = np.flatnonzero(enforced & self._bounded)
+        A, low, high = self.G[rows], self.lower[rows], self.upper[rows]
         if self.feasible:  # the point is inside up to rounding: let it be inside exactly, or a level may find no room
-            known = rows[self.enforced[rows]]
-            value = self.G[known] @ self.z
-            self.lower[known] = np.minimum(self.lower[known], value)
-            self.upper[known] = np.maximum(self.upper[known], value)
-        G = self.G[rows] @ basis
-        norms = np.sqrt((G**2).sum(axis=1))
-        offset = self.G[rows] @ z
+            known, value = self.enforced[rows], A @ self.z
+            low, high = np.where(known, np.minimum(low, value), low), np.where(known, np.maximum(high, value), high)
+            self.lower[rows], self.upper[rows] = low, high
+        G = A @ basis
+        norms = np.sqrt(np.einsum("ij,ij->i", G, G))
+        offset = A @ z
         lives = norms > VANISHED * self._lengths[rows] * np.abs(basis).max(initial=0.0)
-        if (self.lower[rows] > self.upper[rows]).any():
+        if (low > high).any():
             raise InfeasibleError
-        constant = rows[~lives]
-        value = offset[~lives]
-        if self.feasible:  # rows frozen by earlier levels stay as they are: a long step would show their rounding
-            left = np.sqrt(((self.G[constant] @ self.free) ** 2).sum(axis=1))
-            frozen = left <= VANISHED * self._lengths[constant]
-            value = np.where(frozen, self.G[constant] @ self.z, value)
-        outside = np.maximum(self.lower[constant] - value, value - self.upper[constant])
-        if (outside > OUTSIDE * np.maximum(1.0, np.abs(value))).any():
-            raise InfeasibleError
-        rows, norms, offset = rows[lives], norms[lives], offset[lives]
-        return (
-            rows,
-            G[lives] / norms[:, None],
-            (self.lower[rows] - offset) / norms,
-            (self.upper[rows] - offset) / norms,
-            norms,
-        )
+        if not lives.all():
+            value = offset[~lives]
+            if self.feasible:  # rows frozen by earlier levels stay as they are: a long step would show their rounding
+                left = np.sqrt(((A[~lives] @ self.free) ** 2).sum(axis=1))
+                frozen = left <= VANISHED * self._lengths[rows[~lives]]
+                value = np.where(frozen, A[~lives] @ self.z, value)
+            outside = np.maximum(low[~lives] - value, value - high[~lives])
+            if (outside > OUTSIDE * np.maximum(1.0, np.abs(value))).any():
+                raise InfeasibleError
+            rows, norms, offset, G, low, high = (kept[lives] for kept in (rows, norms, offset, G, low, high))
+        return rows, G / norms[:, None], (low - offset) / norms, (high - offset) / norms, norms
 
     @staticmethod
     def _felt(multipliers: Array) -> NDArray[np.bool_]:
