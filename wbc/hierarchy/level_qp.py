@@ -128,9 +128,12 @@ def _apart(solver: Solver, qp: QP, n_u: int, answer: Answer) -> Answer | None:
     x, multipliers = np.zeros(len(qp.f)), np.zeros(len(side))
     u = x[:n_u] = inverse @ (N.T @ bound)
     multipliers[active] = -N @ (inverse.T @ u)
-    strength = np.abs(multipliers)
-    held = np.flatnonzero(qp.equalities | (strength > HOLDS * strength.max(initial=0.0)))
-    kept = np.where(multipliers[held] < 0.0, qp.lower[held], qp.upper[held])
+    pull = side[active] * multipliers[active]
+    equal, noise = qp.equalities[active], HOLDS * np.abs(pull).max(initial=0.0)
+    if (pull[~equal] < -noise).any():
+        return None
+    holds = equal | (pull > noise)
+    held, kept = active[holds], bound[holds]
     U, sigma, Vt = np.linalg.svd(Gc[held], full_matrices=True)
     rank = int((sigma > DEPENDENT).sum())
     x[n_u:] = Vt[:rank].T @ ((U[:, :rank].T @ (kept - Gu[held] @ u)) / sigma[:rank])

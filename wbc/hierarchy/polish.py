@@ -120,6 +120,7 @@ def active_sides(qp: QP, multipliers: Array) -> Array:
     scale = max(1.0, float(np.abs(multipliers).max(initial=0.0)))
     side: Array = np.sign(multipliers) * (np.abs(multipliers) > 1e-9 * scale)
     side[qp.equalities] = 1.0
+    side[~np.isfinite(np.where(side > 0.0, qp.upper, qp.lower))] = 0.0  # a solver's rounding on a side without a bound
     return side
 
 
