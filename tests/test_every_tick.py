@@ -342,7 +342,7 @@ def test_a_solver_that_oversleeps_gives_a_late_command_and_is_left_out(make: Any
     calls = lazy.calls
     assert calls <= 2  # no further call begins after ten deadlines
     # a busy machine may make the second solver late too, and the one that is back first is always asked
-    controller._note_time = lambda slot, guard: None  # type: ignore[method-assign]
+    controller._solvers._note_time = lambda slot: None  # type: ignore[method-assign]
     for _ in range(LEFT_OUT if make is arm else 3):
         command = controller.tick(state)
         assert command.report.status is not Status.FALLBACK and is_safe(controller, command)
@@ -389,7 +389,7 @@ def test_solvers_that_can_be_told_stop_at_their_time_cap(name: str) -> None:
     G = rng.standard_normal((m, n))
     G /= np.linalg.norm(G, axis=1)[:, None]
     qp = QP(np.eye(n), 100.0 * rng.standard_normal(n), G, -np.ones(m), np.ones(m), "big")
-    assert make_solver(name).solve(qp).solved
+    assert make_solver(name, 60.0).solve(qp).solved  # s; on a busy machine osqp takes more than its 1 s
     assert make_solver(name, 1e-7).solve(qp).status == "failed"
 
 

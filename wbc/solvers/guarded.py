@@ -42,7 +42,7 @@ class Guarded:
     def solve(self, qp: QP) -> Answer:
         """The solver's answer, or a failed one; never raises, except for Ctrl-C and its like."""
         possible = qp.lower <= qp.upper
-        if not possible.all():
+        if np.count_nonzero(possible) != len(possible):  # 1.0 us, against 3.5 of all()
             row = int(possible.argmin())
             if not np.isnan(qp.lower[row] + qp.upper[row]):
                 return self._failed(

@@ -84,7 +84,7 @@ class Solver(Protocol):
 
 def is_finite(values: Array) -> bool:
     """Whether all entries are; the sum of their squares then is too: 0.7 us, against 2.6 of isfinite(...).all()."""
-    flat = values.ravel()
+    flat = values.ravel("K")  # whatever the order in memory: a transposed matrix is not copied
     return math.isfinite(flat.dot(flat))
 
 
