@@ -14,6 +14,7 @@ import pytest
 
 import wbc
 from wbc import kernels
+from wbc.kernels import active_set
 from wbc.robots import load
 from wbc.tasks import ComTask, JointLimits, OrientationTask, PoseTask, PostureTask, TorqueLimits
 
@@ -206,3 +207,24 @@ def test_every_kernel_compiled_is_the_same_as_its_source(calls, name):
             np.testing.assert_array_equal(np.isfinite(a), finite)
             np.testing.assert_array_equal(a[~finite], b[~finite])
             assert np.abs(a - b)[finite].max(initial=0.0) <= SAME * np.abs(b)[finite].max(initial=0.0)
+
+
+def test_a_guess_at_a_side_without_a_bound_is_dropped() -> None:
+    """``min ½ ‖u‖² ≻ ½ ‖λ‖²`` with u₁ + λ ≤ ∞ guessed active, u₁ ≥ 1 found: u = (1, 0), λ = 0."""
+    G = np.array([[0.6, 0.0, 0.8], [1.0, 0.0, 0.0]])
+    lower, upper = np.array([-np.inf, 1.0]), np.array([np.inf, np.inf])
+    for guess in (1.0, -1.0):
+        x, mu, nu = np.zeros(3), np.zeros(2), np.zeros(2)
+        side = np.array([guess, 0.0])
+        assert active_set.two_levels(G, 2, lower, upper, side, 10, x, mu, nu)
+        np.testing.assert_allclose(x, [1.0, 0.0, 0.0], atol=1e-14)
+        np.testing.assert_allclose(mu, [0.0, -1.0], atol=1e-14)
+
+
+def test_rows_that_feel_internal_forces_by_rounding_alone_do_not_move_them() -> None:
+    """All λ columns at 1e-16: their pivots are no directions, and u alone meets the rows."""
+    G = np.array([[1.0, 0.0, 1e-16], [0.0, 1.0, -3e-17]])
+    x, mu, nu = np.zeros(3), np.zeros(2), np.zeros(2)
+    both = np.array([2.0, -1.0])
+    assert active_set.two_levels(G, 2, both, both, np.ones(2), 10, x, mu, nu)
+    np.testing.assert_allclose(x, [2.0, -1.0, 0.0], atol=1e-14)

@@ -82,6 +82,8 @@ def two_levels(
     for turn in range(most_changes):
         count = 0
         for i in range(m):
+            if not np.isfinite(upper[i] if side[i] > 0.0 else lower[i]):
+                side[i] = 0.0  # a guess may be of a tick in which there was a bound
             if side[i] != 0.0:
                 count += 1
         W = np.empty(count, dtype=np.int64)
@@ -172,6 +174,9 @@ def two_levels(
                 nu[W[order[i]]] = total / T[i, i]
             x[n_u:] = w[:p]
             reflect_back(T, rank, tau, x[n_u:])
+        for i in range(n):
+            if not np.isfinite(x[i]):  # which no comparison would find
+                return 0
         change, to = _what_is_wrong(G, lower, upper, side, x, mu, nu)
         if change < 0:
             return turn + 1
