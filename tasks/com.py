@@ -20,6 +20,7 @@ class ComTask(MotionTask):
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (3,) for the world axes x, y, z.
         mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: (3,) [m]; holds what it sees at the first tick where it was never set.
@@ -35,8 +36,16 @@ class ComTask(MotionTask):
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
 
-    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+    def __init__(
+        self,
+        name: str,
+        *,
+        gains: Gains | None = None,
+        mask: Any = None,
+        mask_frame: str = "world",
+        weighting: str = "identity",
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame, weighting=weighting)
 
     def in_numbers(self, terms: Terms) -> InNumbers | None:
         """Rows of the centre of mass, where it can be read off the mass matrix of a free-flyer."""

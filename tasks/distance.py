@@ -42,6 +42,7 @@ class DistanceTask(MotionTask):
         point: (3,) in the world [m], which may be assigned at any time.
         target: the distance [m], above zero; holds what it sees at the first tick where left out.
         gains: feedback gains [1/s², 1/s].
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
         mask: (1,), of no use but that every task has one.
 
     Attributes:
@@ -74,8 +75,9 @@ class DistanceTask(MotionTask):
         target: Any = None,
         gains: Gains | None = None,
         mask: Any = None,
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         if (other is None) == (point is None):
             raise InputError(f"task {name!r}: expected either other, a frame, or point, (3,) in the world")
         self.frame = frame

@@ -34,6 +34,7 @@ class GazeTask(MotionTask):
         target: the point (3,) in the world [m]; where left out, the one that lies 1 m ahead at the first tick.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (2,) for rotations about b₁, b₂.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: may be assigned at any time.
@@ -65,8 +66,9 @@ class GazeTask(MotionTask):
         target: Any = None,
         gains: Gains | None = None,
         mask: Any = None,
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.frame = frame
         self.axis = axis
         self.target = target

@@ -28,6 +28,7 @@ class ManipulabilityTask(MotionTask):
         name: name in the stack and the report.
         frame: frame of the robot.
         gains: kp climbs [N m], kd damps [1/s].
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
         axes: zeros and ones (6,): the rows of J that count; all by default.
 
     Source: Yoshikawa (1985), eq. 9; the gradient after Lynch and Park (2017), section 5.
@@ -40,9 +41,16 @@ class ManipulabilityTask(MotionTask):
     frame: Any = Target(text, "name of a frame", required=True, fixed=True)
 
     def __init__(
-        self, name: str, *, frame: str, gains: Gains | None = None, axes: Any = (1, 1, 1, 1, 1, 1), mask: Any = None
+        self,
+        name: str,
+        *,
+        frame: str,
+        gains: Gains | None = None,
+        axes: Any = (1, 1, 1, 1, 1, 1),
+        mask: Any = None,
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.frame = frame
         self._axes = checks.mask(axes, f"task {name!r}: axes", 6)
 

@@ -33,6 +33,7 @@ class MomentumTask(MotionTask):
         gains: feedback gains; kd [1/s].
         mask: zeros and ones, (3,) or (6,) for both, for the world axes.
         mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: momentum, (3,) or (6,) [N s, N m s]; zero where it was never set.
@@ -54,11 +55,12 @@ class MomentumTask(MotionTask):
         gains: Gains | None = None,
         mask: Any = None,
         mask_frame: str = "world",
+        weighting: str = "identity",
     ) -> None:
         self._kind = checks.choice(kind, ROWS, f"task {name!r}: kind")
         self.dim = 6 if kind == "both" else 3
         self.angular = TURNS[kind]
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame, weighting=weighting)
 
     @property
     def kind(self) -> str:

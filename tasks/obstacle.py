@@ -79,6 +79,7 @@ class ObstacleTask(MotionTask):
         radius: radius of the ball [m].
         clearance: distance between the surfaces below which it acts [m].
         gains: kp pushes [N/m], kd damps [1/s].
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Source: Khatib (1986), artificial potentials, with a slope that vanishes at the border.
     """
@@ -105,8 +106,9 @@ class ObstacleTask(MotionTask):
         clearance: float = 0.1,
         gains: Gains | None = None,
         mask: Any = None,
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.frame = frame
         self.obstacle = obstacle
         self.radius = radius

@@ -33,6 +33,7 @@ class OrientationTask(FrameTask):
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (3,) for rotations about the world axes x, y, z.
         mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: rotation matrix (3, 3), pin.SE3 or pin.Quaternion; holds what it sees at the first tick where never set.

@@ -40,6 +40,7 @@ class PoseTask(FrameTask):
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (6,): world x, y, z, then rotations about them.
         mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: pin.SE3 or matrix (4, 4); holds what it sees at the first tick where it was never set.

@@ -17,6 +17,7 @@ class PositionTask(FrameTask):
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (3,) for the world axes x, y, z.
         mask_frame: frame in whose axes errors, gains and mask are counted; the world by default.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: (3,) [m]; holds what it sees at the first tick where it was never set.

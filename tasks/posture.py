@@ -27,6 +27,7 @@ class PostureTask(MotionTask):
         target: configuration (nq,); holds what it sees at the first tick where left out.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (nv,).
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target_velocity: (nv,) [rad/s, m/s].
@@ -39,8 +40,16 @@ class PostureTask(MotionTask):
     target_velocity: Any = Target(checks.vector, "velocity (nv,)", size="nv")
     target_acceleration: Any = Target(checks.vector, "acceleration (nv,)", size="nv")
 
-    def __init__(self, name: str, *, target: Any = None, gains: Gains | None = None, mask: Any = None) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+    def __init__(
+        self,
+        name: str,
+        *,
+        target: Any = None,
+        gains: Gains | None = None,
+        mask: Any = None,
+        weighting: str = "identity",
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.target = target
 
     def in_numbers(self, terms: Terms) -> InNumbers:

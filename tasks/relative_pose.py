@@ -29,6 +29,7 @@ class RelativePoseTask(MotionTask):
         reference: another frame of the robot, from which it is seen.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (6,): x, y, z of the reference frame, then rotations about them.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target: pose of ``frame`` in ``reference``, pin.SE3 or matrix (4, 4); holds what it sees at the first tick where
@@ -52,8 +53,17 @@ class RelativePoseTask(MotionTask):
     target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
     target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")
 
-    def __init__(self, name: str, *, frame: str, reference: str, gains: Gains | None = None, mask: Any = None) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+    def __init__(
+        self,
+        name: str,
+        *,
+        frame: str,
+        reference: str,
+        gains: Gains | None = None,
+        mask: Any = None,
+        weighting: str = "identity",
+    ) -> None:
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.frame = frame
         self.reference = reference
 

@@ -29,6 +29,7 @@ class UprightTask(MotionTask):
         direction: (3,) in the world; normalised. Assign ``direction`` to change it.
         gains: feedback gains [1/s², 1/s].
         mask: zeros and ones (2,) for rotations about b₁, b₂.
+        weighting: ``"identity"`` or ``"inertia"``; see :class:`wbc.MotionTask`.
 
     Attributes:
         target_velocity: (2,) rotation rate about b₁, b₂ [rad/s].
@@ -58,8 +59,9 @@ class UprightTask(MotionTask):
         direction: Any = (0.0, 0.0, 1.0),
         gains: Gains | None = None,
         mask: Any = None,
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask)
+        super().__init__(name, gains=gains, mask=mask, weighting=weighting)
         self.frame = frame
         self.axis = axis
         self.direction = direction

@@ -78,6 +78,8 @@ class Assembler:
     def assemble(self, presence: Activation) -> Problem:
         """Write this tick's rows into the problem and return it; the next tick overwrites it."""
         p, layout, terms, absent = self.problem, self.layout, self._terms, presence.absent
+        if layout.weighted:  # constant rows are written once
+            p.in_task_units(p.A, p.b)
         self._table.write(presence)  # v̇₀ is zero where it has no nominal task
         for i, contact, part in self._own_contacts:
             if part.name not in absent:
@@ -110,6 +112,8 @@ class Assembler:
         for task in self._own_nominal:
             if task.name not in absent:
                 p.nominal += presence.nominal_share(task.name) * self._nominal(task.rows(terms), terms)
+        if layout.weighted:
+            p.keep_task_units()
         return p
 
     def _prepare_forces(self, robot: Robot) -> None:

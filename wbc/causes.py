@@ -29,8 +29,9 @@ def causes_of_miss(report: Report, part: Part, level: int | None) -> tuple[str, 
     where = slice(part.start, part.stop)
     # what the equalities alone leave of it, in accelerations: v̇ = v̇₀ + (their own coordinates)
     alone = _residual_without_limits(report)[where]
-    final = (report.problem.A @ report.vdot + report.problem.b)[where]
-    tolerance = NOTICEABLE * (1.0 + float(np.abs(report.problem.b[where]).max(initial=0.0)))
+    A, b = report.problem.task_rows()
+    final = A[where] @ report.vdot + b[where]
+    tolerance = NOTICEABLE * (1.0 + float(np.abs(b[where]).max(initial=0.0)))
     causes: list[str] = []
     if level is None:
         causes.append("weight")
@@ -57,7 +58,8 @@ def level_index(report: Report, level: int | None) -> int:
 def _residual_without_limits(report: Report) -> Array:
     solution, p = report.solution, report.problem
     assert solution is not None
-    residual: Array = p.A @ solution.vdot_alone + p.b
+    A, b = p.task_rows()
+    residual: Array = A @ solution.vdot_alone + b
     return residual
 
 

@@ -20,6 +20,7 @@ def sentences(report: Report) -> list[str]:
         _status(report),
         *_relaxed(report, blamed),
         *_tasks(report, blamed),
+        *_soft(report),
         *_active(report),
         *_singular(report),
     ]
@@ -66,6 +67,23 @@ def _tasks(report: Report, blamed: dict[str, Blame]) -> list[str]:
         lines.append(
             f"Task '{part.name}' asked for {asked:.4g} and misses {missed:.4g} of it, because of "
             f"{_listed(task.because)}." + _wider(blamed.get(f"task: {part.name}"))
+        )
+    return lines
+
+
+def _soft(report: Report) -> list[str]:
+    """How much soft tasks get."""
+    lines = []
+    for part in report.problem.layout.soft:
+        task = report.tasks.get(part.name)
+        if task is None or task.closed is None or not task.is_missed:
+            continue
+        others = [cause for cause in task.because if cause != "weight"]
+        held = f", with {_listed(tuple(others))} in its way" if others else ""
+        how = "gets" if task.closed >= 0.0 else "is driven away by"
+        lines.append(
+            f"Soft task '{part.name}', weight {part.weight:g}, {how} {abs(100.0 * task.closed):.3g} % of what it asks"
+            f"{held}."
         )
     return lines
 

@@ -30,9 +30,16 @@ class FrameTask(MotionTask):
     frame: Any = Target(text, "name of a frame", required=True, fixed=True)
 
     def __init__(
-        self, name: str, *, frame: str, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world"
+        self,
+        name: str,
+        *,
+        frame: str,
+        gains: Gains | None = None,
+        mask: Any = None,
+        mask_frame: str = "world",
+        weighting: str = "identity",
     ) -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame)
+        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame, weighting=weighting)
         self.frame = frame
 
     def place(self) -> Array | None:

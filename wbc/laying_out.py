@@ -50,7 +50,7 @@ def lay_out(robot: Robot, stack: Stack, trial: Terms, ladder: Any = None) -> Lay
         angular = np.broadcast_to(getattr(task, "angular_rows", False), (size,))
         lengths.extend(np.where(angular, ROTATION_LENGTH, 1.0))
         weights.extend([weight] * size)
-        return Part(task.name, start, start + size, weight)
+        return Part(task.name, start, start + size, weight, weighting=getattr(task, "weighting", "identity"))
 
     levels = tuple(
         tuple(place(task, weight) for task, weight in level if not isinstance(task, Limit)) for level in stack.strict

@@ -23,6 +23,7 @@ class Part:
     stop: int
     weight: float = 1.0
     elements: tuple[str, ...] = ()
+    weighting: str = "identity"
 
     @property
     def rows(self) -> slice:
@@ -56,6 +57,7 @@ class Layout:
         labels: what reports call these levels.
         base: the unactuated coordinates, as a slice where they come first: a view instead of a copy.
         soft_rows: rows of the soft tasks.
+        weighted: the soft tasks that are weighted by their inertia.
         sizes: nv, nf, n_acc, n_cone, n_tau, nu; motors, passive: actuated and unactuated, for compiled code.
     """
 
@@ -82,6 +84,7 @@ class Layout:
     labels: tuple[str, ...] = field(init=False)
     base: slice | NDArray[np.intp] = field(init=False)
     soft_rows: slice = field(init=False)
+    weighted: tuple[Part, ...] = field(init=False)
     sizes: NDArray[np.int64] = field(init=False)
     motors: NDArray[np.int64] = field(init=False)
     passive: NDArray[np.int64] = field(init=False)
@@ -100,6 +103,7 @@ class Layout:
         soft = slice(self.soft[0].start if self.soft else self.n_eq, self.n_eq)
         object.__setattr__(self, "slices", (*rows, *levels))
         object.__setattr__(self, "soft_rows", soft)
+        object.__setattr__(self, "weighted", tuple(part for part in self.soft if part.weighting == "inertia"))
         sizes = (self.nv, self.nf, self.n_acc, self.n_cone, self.n_tau, self.nu)
         object.__setattr__(self, "sizes", np.array(sizes, dtype=np.int64))
         object.__setattr__(self, "motors", np.array(self.actuated, dtype=np.int64))
@@ -114,6 +118,11 @@ class Layout:
     def n_force(self) -> int:
         """Number of rows of soft tasks on forces."""
         return len(self.root_weights_force)
+
+    @property
+    def n_weighted(self) -> int:
+        """Number of rows of soft tasks that are weighted by their inertia."""
+        return sum(part.stop - part.start for part in self.weighted)
 
     def starts(self) -> dict[str, int]:
         """Where each block starts in the flat record."""
@@ -140,6 +149,8 @@ class Layout:
             "A": (self.n_eq, self.nv),
             "b": (self.n_eq,),
             "drift": (self.n_eq,),
+            "A_task": (self.n_weighted, self.nv),
+            "b_task": (self.n_weighted,),
             "J": (self.nf, self.nv),
             "on": (self.n_eq,),
             "soft_share": (self.n_eq - self.soft_rows.start,),

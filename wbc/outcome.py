@@ -33,6 +33,9 @@ class TaskReport:
             ``"ramp"`` while a part comes or goes;
             for tasks on forces also ``"motion"``, which leaves no internal force in that direction.
         damping: share of the demand that damping leaves out in the task's weakest direction, 0 to 1.
+        closed: how much a soft task on motion closed of the gap between what the motion would be without soft tasks and
+            limits and what is asked, 1 for all of it: ``r₀ᵀ(r₀ − r)/r₀ᵀr₀`` with r the residuals in the norm that the
+            task is weighted in. ``None`` for other tasks.
     """
 
     asked: Array
@@ -41,6 +44,7 @@ class TaskReport:
     force: Array
     because: tuple[str, ...]
     damping: float
+    closed: float | None = None
 
     @property
     def is_missed(self) -> bool:

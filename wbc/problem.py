@@ -22,6 +22,7 @@ class Problem:
         record: the flat record; one copy of it keeps the whole problem.
         M, h, nominal: mass matrix, bias forces and nominal acceleration v̇₀.
         A, b, drift: equality rows, and the J̇v that is contained in b.
+        A_task, b_task: in task units the rows of soft tasks whose A and b are multiplied by a factor of their inertia.
         J, axes: contact Jacobian and surface axes, in whose directions f is counted.
         on: 1 for each equality row that counts, 0 for those of absent parts.
         soft_share: factor on the weight of each soft row.
@@ -35,6 +36,7 @@ class Problem:
 
     __slots__ = (
         "A",
+        "A_task",
         "A_torque",
         "A_wrench",
         "G",
@@ -46,6 +48,7 @@ class Problem:
         "axes",
         "b",
         "b_force",
+        "b_task",
         "drift",
         "everything_on",
         "f0",
@@ -68,6 +71,8 @@ class Problem:
     A: Array
     b: Array
     drift: Array
+    A_task: Array
+    b_task: Array
     J: Array
     axes: Array
     everything_on: bool
@@ -105,6 +110,29 @@ class Problem:
     def copy(self) -> Problem:
         """A problem on its own record."""
         return Problem(self.layout, self.record.copy())
+
+    def in_task_units(self, A: Array, b: Array) -> tuple[Array, Array]:
+        """Put the rows (n_eq, nv), (n_eq,) of tasks that are weighted by their inertia back as the task gave them."""
+        at = 0
+        for part in self.layout.weighted:
+            end = at + part.stop - part.start
+            A[part.rows], b[part.rows] = self.A_task[at:end], self.b_task[at:end]
+            at = end
+        return A, b
+
+    def keep_task_units(self) -> None:
+        """Remember these rows as they are now."""
+        at = 0
+        for part in self.layout.weighted:
+            end = at + part.stop - part.start
+            self.A_task[at:end], self.b_task[at:end] = self.A[part.rows], self.b[part.rows]
+            at = end
+
+    def task_rows(self) -> tuple[Array, Array]:
+        """A and b in the units of the tasks, whatever the weighting."""
+        if not self.layout.weighted:
+            return self.A, self.b
+        return self.in_task_units(self.A.copy(), self.b.copy())
 
     def torque(self, vdot: Array, f: Array) -> Array:
         """``τ = S (M v̇ + h − Jᵀ f)``."""

@@ -9,6 +9,8 @@ import numpy as np
 
 from wbc.causes import causes_of_miss, limit_label
 from wbc.checks import Array
+from wbc.hierarchy import closed_form
+from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
 from wbc.layout import Part
 from wbc.outcome import MISSED, TaskReport
 
@@ -20,21 +22,41 @@ def tasks(report: Report) -> dict[str, TaskReport]:
     """Each task by name; nominal tasks with v̇₀ as what they ask."""
     p, vdot = report.problem, report.vdot
     layout = p.layout
-    got = p.A @ vdot + p.drift
-    asked = p.drift - p.b
+    A, b = p.task_rows()
+    got = A @ vdot + p.drift
+    asked = p.drift - b
+    shares = _closed(report)
     forces = _constraint_forces(report)
     found = {}
     for level, part in report.strict_parts():
         found[part.name] = _motion_task(report, part, asked, got, forces, level)
     for part in layout.soft:
         if p.soft_share[part.start - layout.soft_rows.start]:
-            found[part.name] = _motion_task(report, part, asked, got, forces, None)
+            task = _motion_task(report, part, asked, got, forces, None)
+            found[part.name] = replace(task, closed=shares.get(part.name))
     for part in layout.forces:
         if p.force_share[part.start]:
             found[part.name] = _force_task(report, part)
     for name in report.circumstances.nominal:
         gap = p.nominal - vdot
         found[name] = TaskReport(p.nominal.copy(), vdot.copy(), gap, np.zeros_like(gap), (), 0.0)
+    return found
+
+
+def _closed(report: Report) -> dict[str, float]:
+    """How much each soft task closed of the gap that the strict levels and v̇₀ alone leave."""
+    p, how = report.problem, report.circumstances
+    if report.solution is None or not p.layout.soft:
+        return {}
+    rows = GaussRows(p, how.metric)
+    rest = rows.acceleration(closed_form.solve(rows, threshold_in(p, how.metric, how.sigma0)).rest)
+    found = {}
+    for part in p.layout.soft:
+        A, b = p.A[part.rows], p.b[part.rows]
+        before, after = A @ rest + b, A @ report.vdot + b
+        size = float(before @ before)
+        nothing = size <= (MISSED * (1.0 + float(np.abs(b).max(initial=0.0)))) ** 2
+        found[part.name] = 1.0 if nothing else float(before @ (before - after)) / size
     return found
 
 

@@ -105,6 +105,9 @@ class Gains:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("Gains do not change; give the task new ones: task.gains = Gains(kp, kd)")
 
+    def __reduce__(self) -> tuple[type[Gains], tuple[Any, Any]]:
+        return Gains, (self.kp, self.kd)  # copies and pickles are made anew, since attributes cannot be set
+
     def __repr__(self) -> str:
         return f"Gains(kp={self.kp}, kd={self.kd})"
 

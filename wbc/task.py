@@ -16,6 +16,12 @@ from wbc.rows import Gains, InNumbers, Kinematics, Rows, motion_rows
 from wbc.target import Target, fit_targets, text
 from wbc.terms import Terms
 
+WEIGHTINGS = ("identity", "inertia")
+
+
+def _weighting(value: Any, name: str) -> str:
+    return checks.choice(value, WEIGHTINGS, name)
+
 
 @runtime_checkable
 class Task(Protocol):
@@ -51,6 +57,10 @@ class MotionTask(Attributes):
         mask: zeros and ones (dim,) that select the task's rows; all by default.
         mask_frame: ``"world"``, or the frame in whose axes rows, errors, gains and mask are counted, as it stands at
             each tick; only for tasks whose three or six rows are vectors in world axes.
+        weighting: the norm in ``½ w ‖A v̇ + b‖²``: ``"identity"``, every row in its own units, or ``"inertia"``, the
+            task-space inertia ``Λ = (A M⁻¹ Aᵀ)⁺``, with which a lone soft task closes w/(1 + w) of its gap whatever its
+            units. In a strict level it says how tasks share what they cannot all have. The controller's metric is in
+            the place of M. See :mod:`wbc.hierarchy.weighting`.
 
     Attributes:
         dim: number of rows before the mask; ``None`` where it is the robot's nv.
@@ -65,10 +75,19 @@ class MotionTask(Attributes):
     in_world_axes: ClassVar[bool] = False
     of_velocity: ClassVar[bool] = False
 
+    weighting: Any = Target(_weighting, "weighting", required=True, fixed=True)
     _mask_frame: str
     mask_frame: Any = Target(text, "name of a frame", required=True, fixed=True)
 
-    def __init__(self, name: str, *, gains: Gains | None = None, mask: Any = None, mask_frame: str = "world") -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        gains: Gains | None = None,
+        mask: Any = None,
+        mask_frame: str = "world",
+        weighting: str = "identity",
+    ) -> None:
         self._name = text(name, "a task's name")
         self._sizes: dict[str, Any] = {}
         self._rows: NDArray[np.intp] | None = None
@@ -77,6 +96,7 @@ class MotionTask(Attributes):
         if mask_frame != "world" and not self.in_world_axes:
             raise InputError(f"task {name!r}: mask_frame: the rows of a {type(self).__name__} are not in world axes")
         self.mask_frame = mask_frame
+        self.weighting = weighting
 
     @abstractmethod
     def kinematics(self, terms: Terms) -> Kinematics:

@@ -97,19 +97,26 @@ def _split(level: LevelRows, y: Array, free: Array, sigma0: float) -> tuple[Arra
     if not free.shape[1] or not k:  # no room left, or no row present
         nothing = Split(np.zeros((0, len(y))), np.zeros(0), np.zeros((k, 0)))
         return np.zeros((len(y), 0)), free, np.zeros(0), nothing
-    weights = level.root_weights
+    weights, mixing = level.root_weights, level.mixing
+    whole = level.At * weights
+    if mixing is not None:
+        whole, Pt, residual = level.weighted()[0], Pt @ mixing.T, mixing @ residual
     V, sigma, Ut, info = lapack.dgesdd(Pt * weights)
     if info:
         V, sigma, Ut, info = lapack.dgesvd(Pt * weights)
-    longest = float(np.sqrt(((level.At * weights) ** 2).sum(axis=0).max(initial=0.0)))
+    longest = float(np.sqrt((whole**2).sum(axis=0).max(initial=0.0)))
     rank = int((sigma > RANK_TOLERANCE * longest).sum()) if longest > 0.0 else 0
     U, sigma = Ut[:rank].T, sigma[:rank]
     # a weak direction u in weighted rows is S W^-½ u in comparable units: its threshold is measured there
-    length = np.linalg.norm((level.lengths / weights)[:, None] * U, axis=0)
+    in_rows = U / weights[:, None]
+    if mixing is not None:
+        in_rows = np.linalg.pinv(mixing, rcond=RANK_TOLERANCE) @ in_rows
+    length = np.linalg.norm(level.lengths[:, None] * in_rows, axis=0)
     inverse, mu2 = damped(sigma, sigma0 / length)
     target = -inverse * (U.T @ (weights * residual))
     used, left = free @ V[:, :rank], free @ V[:, rank:]
     weak = mu2 > 0.0
     tikhonov = np.sqrt(mu2[weak])[:, None] * used[:, weak].T
     left_out = 1.0 - sigma[weak] * inverse[weak]
-    return used, left, target, Split(tikhonov, left_out, U[:, weak])
+    weak_rows = U[:, weak] if mixing is None else in_rows[:, weak] / np.linalg.norm(in_rows[:, weak], axis=0)
+    return used, left, target, Split(tikhonov, left_out, weak_rows)

@@ -15,6 +15,7 @@ from wbc.hierarchy.one_qp import Free
 from wbc.kernels import equalities, limits, linear_algebra
 from wbc.problem import Problem
 
+ABSENT_DIRECTION = 1e-9  # of rows of unit length: a direction below is not there at all
 METRICS = ("inertia", "identity", "inertia_squared")
 
 
@@ -29,6 +30,7 @@ class LevelRows:
         lengths: 1 or 0.2 m of each row.
         root_weights: √w of each row.
         exact: whether the rows are dynamics, which are never damped.
+        mixing: factor (k, k) of the inertia of tasks that are weighted by it; ``None`` where no task is.
     """
 
     label: str
@@ -37,9 +39,12 @@ class LevelRows:
     lengths: Array
     root_weights: Array
     exact: bool = False
+    mixing: Array | None = None
 
     def weighted(self) -> tuple[Array, Array]:
         """Rows (as columns) and offsets multiplied by the roots of their weights."""
+        if self.mixing is not None:
+            return (self.At @ self.mixing.T) * self.root_weights, (self.mixing @ self.b) * self.root_weights
         return self.At * self.root_weights, self.b * self.root_weights
 
 
@@ -78,12 +83,31 @@ class GaussRows:
         layout, problem = self.problem.layout, self.problem
         lengths, weights = layout.lengths[where], layout.root_weights[where]
         if problem.everything_on:
-            return LevelRows(label, self.At[:, where], self.b[where], lengths, weights)
+            return LevelRows(
+                label, self.At[:, where], self.b[where], lengths, weights, mixing=self._mixing(label, where)
+            )
         if label == "soft":
             return LevelRows(label, self.At[:, where], self.b[where], lengths, weights * np.sqrt(problem.soft_share))
         on = np.flatnonzero(problem.on[where])
         At = np.asfortranarray(self.At[:, where][:, on])
-        return LevelRows(label, At, self.b[where][on], lengths[on], weights[on])
+        mixing = self._mixing(label, where)
+        if mixing is not None:
+            mixing = mixing[np.ix_(on, on)]
+        return LevelRows(label, At, self.b[where][on], lengths[on], weights[on], mixing=mixing)
+
+    def _mixing(self, label: str, where: slice) -> Array | None:
+        """Factors of the inertia of a strict level's tasks; soft ones have theirs in their rows already."""
+        if not label.startswith("strict"):
+            return None
+        parts = self.problem.layout.levels[int(label.split()[1]) - 1]
+        if all(part.weighting != "inertia" for part in parts):
+            return None
+        mixing = np.eye(where.stop - where.start)
+        for part in parts:
+            mine = slice(part.start - where.start, part.stop - where.start)
+            if part.weighting == "inertia":
+                mixing[mine, mine] = root_of_inertia(self.At[:, part.rows])
+        return mixing
 
     def _dynamics(self) -> list[LevelRows]:
         assert self.forces is not None
@@ -190,6 +214,16 @@ class GaussRows:
         V = self.motion(np.eye(self.n))
         f = self.contact_forces(p.nominal)
         return self.limit_rows(V, *self.carried(V)), p.limit_values(p.nominal, f, p.torque(p.nominal, f))
+
+
+def root_of_inertia(rows: Array) -> Array:
+    """L (k, k) with LᵀL = (Ã Ãᵀ)⁺, the inertia of rows Ã that are given as columns (n, k)."""
+    norms = np.sqrt((rows**2).sum(axis=0))
+    inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0.0)
+    U, sigma, _ = np.linalg.svd((rows * inverse).T, full_matrices=False)
+    there = sigma > ABSENT_DIRECTION
+    found: Array = (U[:, there] / sigma[there]) @ U[:, there].T * inverse
+    return found
 
 
 def metric_matrix(problem: Problem, metric: Any) -> Array:

@@ -74,6 +74,11 @@ class Shortcut:
         )  # fmt: skip
         return found
 
+    def soft_rows(self) -> tuple[Array, Array]:
+        """Soft rows as columns, in the directions that the strict levels leave free (r, k) and whole (n, k)."""
+        count = int(self._bounds[-1]) if len(self._bounds) else 0
+        return self._T[count:, count:], self._T[:, count:]
+
     @property
     def at(self) -> Array:
         """Accelerations, contact forces and torques, one behind the other."""

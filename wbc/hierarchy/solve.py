@@ -15,6 +15,7 @@ from wbc.hierarchy.gauss_coordinates import GaussRows, threshold_in
 from wbc.hierarchy.ladder import in_ranks
 from wbc.hierarchy.one_qp import Moved, one_qp
 from wbc.hierarchy.shortcut import BROKEN, INSIDE, INSIDE_TOLERANCE, WEAK, Shortcut
+from wbc.hierarchy.weighting import weigh
 from wbc.hierarchy.whole_qp import whole_qp
 from wbc.kernels import limits
 from wbc.problem import Problem
@@ -80,6 +81,8 @@ def begin(problem: Problem, method: Method, metric: Any, sigma0: float) -> Begun
         LinAlgError: the metric is not positive definite.
     """
     threshold = threshold_in(problem, metric, sigma0)
+    if problem.layout.weighted:
+        weigh(problem, metric, threshold)
     if method == "qp" or problem.layout.n_force:
         return Begun(None, threshold, None)
     shortcut = problem.workspace = problem.workspace or Shortcut(problem)
