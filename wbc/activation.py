@@ -9,8 +9,11 @@ from itertools import product
 import numpy as np
 
 from wbc.checks import Array
+from wbc.joints import floats
 from wbc.layout import Layout, Part
+from wbc.load import share_load
 from wbc.problem import Problem
+from wbc.robot import Robot
 from wbc.stack import Stack
 from wbc.terms import Terms
 
@@ -40,9 +43,9 @@ class Activation:
     its motion rows stay; then the rows are cross-faded out. It comes in the reverse order.
     """
 
-    def __init__(self, stack: Stack, layout: Layout, dt: float, weight: float, carried: float) -> None:
-        """``weight`` measures forces; ``carried`` is what contacts share of it: all, or nothing on a fixed base."""
-        self._stack, self._layout, self._dt, self._weight, self._carried = stack, layout, dt, weight, carried
+    def __init__(self, stack: Stack, layout: Layout, dt: float, robot: Robot) -> None:
+        self._stack, self._layout, self._dt, self._weight, self._mass = stack, layout, dt, robot.weight, robot.mass
+        self._carried = robot.weight if floats(robot.model) else 0.0  # a fixed base carries itself
         self._strict = {part.name: part for level in layout.levels for part in level}
         self._soft = {part.name: part for part in layout.soft}
         self._contacts = {part.name: part for part in layout.contacts}
@@ -108,11 +111,7 @@ class Activation:
             for name, present in zip(fading, choice, strict=True):
                 self._put(problem, name, present)
                 share *= self._share(name) if present else 1.0 - self._share(name)
-            # an axle carries no weight: it has one force, and no normal one
-            feet = [part for part in self._contacts.values() if self._size(part) >= 3]
-            standing = [part for part in feet if problem.active[part.start]]
-            for part in standing:
-                problem.f0[part.start + 2] = self._carried / len(standing)
+            share_load(problem, self._stack.contacts, self._carried, self._mass)
             problem.everything_on = False
             yield share
 

@@ -13,6 +13,7 @@ from wbc.contact import ContactRows
 from wbc.joints import floats
 from wbc.laying_out import lay_out
 from wbc.layout import Part
+from wbc.load import share_load
 from wbc.problem import Problem
 from wbc.robot import Robot
 from wbc.row_table import RowTable
@@ -20,8 +21,6 @@ from wbc.rows import Rows
 from wbc.stack import Stack
 from wbc.task import Limit
 from wbc.terms import Terms
-
-MOMENT_LENGTH = 0.1  # m; a contact moment counts in R as a force at this distance
 
 
 class Assembler:
@@ -117,12 +116,10 @@ class Assembler:
         return p
 
     def _prepare_forces(self, robot: Robot) -> None:
-        """Cones are constant in the surface's axes; f₀ splits a floating robot's weight; R: moments over 0.1 m."""
+        """Cones are constant in the surface's axes; a floating robot's weight is shared."""
         p, layout = self.problem, self.layout
-        p.root_weight_f[:] = 1.0
         p.active[:] = 1.0
-        row, total = layout.n_acc, sum(contact.size >= 3 for contact in self.stack.contacts)
-        floating = floats(robot.model)
+        row = layout.n_acc
         for contact, part in self._contacts:
             where = slice(part.start, part.stop)
             cone, lower, upper = contact.bounded_cone()
@@ -130,10 +127,8 @@ class Assembler:
             p.G_wrench[row - layout.n_acc : row - layout.n_acc + len(cone), where] = cone
             p.lower[rows], p.upper[rows] = lower, upper
             row += len(cone)
-            p.root_weight_f[part.start + 3 : part.stop] = 1.0 / MOMENT_LENGTH
-            if contact.size >= 3 and floating:  # an axle carries no weight, and a fixed base needs no contact to
-                p.f0[part.start + 2] = robot.weight / total
-        p.root_weight_f /= np.sqrt(robot.mass)  # only the conditioning depends on it
+        # a fixed base needs no contact to carry its weight
+        share_load(p, self.stack.contacts, robot.weight if floats(robot.model) else 0.0, robot.mass)
 
     def _place_contact(self, rows: ContactRows, part: Part, index: int) -> None:
         p = self.problem

@@ -22,7 +22,6 @@ from wbc.errors import InputError, StackError
 from wbc.fallback import STOP, Fallback, bad_entry
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
-from wbc.joints import floats
 from wbc.problem import Problem
 from wbc.report import Report
 from wbc.robot import Robot
@@ -275,9 +274,7 @@ class Controller:
             self.black_box.forget()
 
     def _fresh_activation(self) -> Activation:
-        weight = self.robot.weight
-        carried = weight if floats(self.robot.model) else 0.0
-        return Activation(self.stack, self._assembler.layout, self.dt, weight, carried)
+        return Activation(self.stack, self._assembler.layout, self.dt, self.robot)
 
     def _solve_present(self, problem: Problem) -> tuple[hierarchy.Solution | None, str, float]:
         """Solve with and without every part that is fading, and mix.
