@@ -31,7 +31,7 @@ from fixtures import (
     slider,
 )
 
-from wbc import Controller, Gains, Robot, Stack, State, Status, Terms
+from wbc import Controller, Gains, Kinematics, MotionTask, Robot, Stack, State, Status, Terms
 from wbc.environment import available, environment
 from wbc.errors import ControlWarning, InputError, RobotError, RobotWarning
 from wbc.solvers import QP, Answer, installed, make_solver
@@ -967,3 +967,49 @@ def test_torque_limits_are_those_of_the_motor_whoever_adds_gravity() -> None:
         assert np.abs(physical).max() == pytest.approx(40.0, abs=1e-9)
         (active,) = command.report.active
         assert abs(active.bound) == 40.0
+
+
+# --- rows of a user's own task ---------------------------------------------------------------------------------------
+
+
+class Faulty(MotionTask):
+    """The height of the tool, with a NaN in one of its numbers once it is told so."""
+
+    dim = 1
+    where = ""
+
+    def kinematics(self, terms: Terms) -> Kinematics:
+        frame = terms.frame(TOOL)
+        numbers = {
+            "error": np.array([0.1]),
+            "velocity_error": -frame.velocity[2:3],
+            "J": frame.J[2:3].copy(),
+            "Jdot_v": frame.Jdot_v[2:3].copy(),
+        }
+        if self.where:
+            numbers[self.where].flat[0] = np.nan
+        return Kinematics(**numbers)
+
+
+@pytest.mark.parametrize("where", ["error", "velocity_error", "J", "Jdot_v"])
+@pytest.mark.parametrize("place", ["strict", "soft", "soft, by its inertia"])
+@pytest.mark.parametrize("limits", [False, True])
+def test_a_nan_out_of_a_task_of_ones_own_is_flagged_with_its_name(where: str, place: str, limits: bool) -> None:
+    """A09: before any solver is asked; the command stays finite, and the next good tick is as if nothing had been."""
+    task = Faulty("own height", weighting="inertia" if "inertia" in place else "identity")
+    parts = {"strict": [task]} if place == "strict" else {"soft": [(task, 3.0)]}
+    held = [TorqueLimits()] if limits else []
+    controller = Controller(r6(), Stack(nominal=PostureTask("p", target=S_A.q), limits=held, **parts))
+    good = controller.tick(S_A).torque
+    asked = Scripted(Answer(np.zeros(0), np.zeros(0), "failed", 1, "a solver was asked"))
+    first = controller._solvers.first
+    controller._solvers.first = asked  # type: ignore[assignment]
+    task.where = where
+    command = controller.tick(S_A)
+    controller._solvers.first = first
+    assert command.report.status is Status.FALLBACK
+    assert np.isfinite(command.torque).all()
+    assert "task 'own height': row 0 is not finite" in command.report.explain()
+    assert "a solver was asked" not in command.report.trouble
+    task.where = ""
+    assert np.abs(controller.tick(S_A).torque - good).max() < EXACT

@@ -105,6 +105,26 @@ def test_a_foot_takes_up_and_gives_back_its_load_by_small_steps(coming: bool) ->
     assert sum(mixed) > 40
 
 
+@pytest.mark.parametrize("coming", [True, False])
+def test_a_ramp_of_length_zero_is_a_jump_that_the_report_tells(coming: bool) -> None:
+    """G01: with T = 0 the jump is allowed, and reported: at that tick, with the foot's name, and at no other."""
+    robot = humanoid(60.0)
+    stack = Stack(
+        nominal=PostureTask("posture", target=robot.home), contacts=feet(half_size=WIDE), limits=[TorqueLimits()]
+    )
+    if coming:
+        stack.deactivate(RIGHT)
+    controller, state = Controller(robot, stack, dt=DT), neutral(robot)
+    reports = []
+    for tick in range(4):
+        if tick == 2:
+            (stack.activate if coming else stack.deactivate)(RIGHT, over=0)
+        reports.append(controller.tick(state).report)
+    assert [report.moment.jumped for report in reports] == [(), (), (RIGHT,), ()]
+    assert ["came or went at once" in report.explain() for report in reports] == [False, False, True, False]
+    assert f"'{RIGHT}' came or went at once" in reports[2].explain()
+
+
 def test_results_hold_the_contacts_of_the_tick_and_nothing_of_the_one_before() -> None:
     """G08: flying, two feet, flying, one foot: forces of contacts that stand, zeros of the others, as built afresh."""
     robot = humanoid()
@@ -418,3 +438,24 @@ def test_a_base_without_limits_brings_no_overflow_and_no_row() -> None:
             assert np.isfinite(block).all() and np.abs(block).max() < 1e9
         assert not any("root" in name for name in problem.inequality_names)
         assert np.isfinite(command.torque).all() and command.torque.shape == (robot.nv - 6,)
+
+
+@pytest.mark.parametrize("solver", ["daqp", "proxqp", "osqp"])
+def test_pushes_on_a_floating_base_neither_exhaust_a_solver_nor_replace_it(solver: str) -> None:
+    """I02 on H34: pushed again and again on two feet: iterations far below the caps, no fallback, the same backend."""
+    robot, random = humanoid(25.0), np.random.default_rng(6)
+    stack = Stack(
+        nominal=PostureTask("posture", target=robot.home), contacts=feet(), strict=[ComTask("com")],
+        limits=[TorqueLimits()],
+    )  # fmt: skip
+    controller, state = Controller(robot, stack, dt=DT, solver=solver), bent(robot, 3, 0.1)
+    backend, iterations = controller._solvers.first, []
+    for tick in range(50):
+        state = advance(robot, state, np.zeros(robot.nv), DT)
+        push = random.normal(0.0, 0.3, robot.nv) if tick % 2 else 0.0
+        command = controller.tick(State(state.q, state.v + push))
+        iterations.append(command.report.iterations)
+        assert command.report.status is not Status.FALLBACK, command.report.trouble
+        assert controller._solvers.first is backend
+    assert max(iterations) > 0  # limits were active
+    assert max(iterations) < 30 * {"daqp": 1000, "proxqp": 200, "osqp": 20000}[solver]

@@ -52,11 +52,13 @@ class Activation:
         self._limits = {part.name: part for part in layout.limits}
         self._presence: dict[str, _Presence] = {}
         self._seen = -1
+        self.jumped: tuple[str, ...] = ()
         self.absent: frozenset[str] = frozenset()
         self.settled = True
 
     def step(self, terms: Terms, last_forces: Array | None) -> None:
         """Take up what the stack was told since the last tick, and move every ramp on by one tick."""
+        self.jumped = ()
         if self._stack.serial != self._seen:
             self._take_up(terms, last_forces)
             self._seen = self._stack.serial
@@ -124,6 +126,8 @@ class Activation:
             presence.serial, presence.target = serial, float(present)
             presence.rate = 1.0 / over if over else np.inf
             if first or not over:
+                if not first and presence.level != presence.target:
+                    self.jumped += (name,)
                 presence.level = presence.target
             if present:
                 terms.release(task=name)

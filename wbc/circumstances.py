@@ -42,6 +42,7 @@ class Moment:
         torque: (nu,) what the motors give, gravity included.
         vdot: (nv,) what the torque gives.
         share: share of the reported solution in the command; less than 1 while a part is cross-faded.
+        jumped: names of the parts that came or went at this tick at once, with ``over=0``; the torque may jump.
     """
 
     q: Array
@@ -49,3 +50,4 @@ class Moment:
     torque: Array
     vdot: Array
     share: float = 1.0
+    jumped: tuple[str, ...] = ()

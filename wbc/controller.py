@@ -19,7 +19,7 @@ from wbc.checks import Array
 from wbc.circumstances import Circumstances, Moment
 from wbc.clock import ClockCheck
 from wbc.errors import InputError, StackError
-from wbc.fallback import STOP, Fallback, bad_entry
+from wbc.fallback import STOP, Fallback, bad_entry, bad_row
 from wbc.hierarchy.damping import threshold
 from wbc.hierarchy.gauss_coordinates import METRICS
 from wbc.problem import Problem
@@ -201,7 +201,7 @@ class Controller:
             return self._rescued(trouble, started)
         torque, vdot = solution.torque, solution.vdot
         self._fallback.good(torque, solution.f)
-        moment = Moment(state.q.copy(), state.v.copy(), torque, vdot, share)
+        moment = Moment(state.q.copy(), state.v.copy(), torque, vdot, share, self._activation.jumped)
         report = Report(problem, solution, self._circumstances, moment, trouble, started)
         self._last_forces = solution.f
         return self._sent(report)
@@ -304,10 +304,12 @@ class Controller:
         try:
             begun = hierarchy.begin(problem, self.method, self.metric, self._sigma0)
         except Exception as error:  # no task's own code runs here: whatever it is, the robot needs a torque
-            return None, _words("closed form", error)
+            return None, bad_row(problem, self._circumstances.nominal) or _words("closed form", error)
         solution = begun.solution
         if solution is not None and math.isfinite(solution.torque.dot(solution.torque)):
             return solution, ""
+        if bad := bad_row(problem, self._circumstances.nominal):  # no solver is asked with a NaN
+            return None, bad
 
         def attempt(solver: Solver) -> tuple[hierarchy.Solution | None, str]:
             try:

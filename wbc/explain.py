@@ -18,6 +18,7 @@ def sentences(report: Report) -> list[str]:
     blamed = {blame.request: blame for blame in report.blame()}
     return [
         _status(report),
+        *_jumped(report),
         *_relaxed(report, blamed),
         *_tasks(report, blamed),
         *_soft(report),
@@ -46,6 +47,13 @@ def _status(report: Report) -> str:
         trouble += f", mixed with other solutions while a part comes or goes ({report.moment.share:.0%} of it)"
     late = ", later than its deadline" if report.deadline_missed else ""
     return f"{report.status.name}: solved {how}{trouble} in {report.time_us:.0f} us{late}."
+
+
+def _jumped(report: Report) -> list[str]:
+    return [
+        f"Part '{name}' came or went at once at this tick, without a ramp (over=0): the torque may have jumped."
+        for name in report.moment.jumped
+    ]
 
 
 def _relaxed(report: Report, blamed: dict[str, Blame]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,6 +135,24 @@ def _acceleration(terms: Terms, problem: Problem, torque: Array, f: Array) -> Ar
     except np.linalg.LinAlgError:
         vdot = np.zeros(terms.robot.nv)
     return vdot if np.isfinite(vdot).all() else np.zeros(terms.robot.nv)
+
+
+def bad_row(problem: Problem, nominal: tuple[str, ...]) -> str:
+    """Whose rows hold a NaN or an inf, in words; empty where all are finite, which takes two products (2 us)."""
+    A, b, layout = problem.A, problem.b, problem.layout
+    if math.isfinite(np.vdot(A, A) + np.vdot(b, b) + np.vdot(problem.nominal, problem.nominal)):
+        return ""
+    rows = problem.on > 0.0
+    A, b = problem.task_rows()
+    for part in (*layout.contacts, *(part for level in layout.levels for part in level), *layout.soft):
+        for label, values in (("J or A", A), ("its error, gains, J̇v or reference", b)):
+            bad = rows[part.rows] & ~np.isfinite(values[part.rows].reshape(part.stop - part.start, -1)).all(axis=1)
+            if bad.any():
+                kind = "contact" if part in layout.contacts else "task"
+                return f"{kind} {part.name!r}: row {int(np.argmax(bad))} is not finite ({label})"
+    if not np.isfinite(problem.nominal).all():
+        return f"nominal acceleration of {', '.join(map(repr, nominal))}: not finite"
+    return ""  # rows so large that their squares are not
 
 
 def bad_entry(robot: Robot, state: State) -> str:

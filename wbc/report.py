@@ -126,6 +126,8 @@ class Report:
         """σ_max/σ_min of the worst strict task, in Gauss coordinates; inf where one has lost rank."""
         worst = 1.0
         for _, part in self.strict_parts():
+            if not np.isfinite(self.gauss_rows.At[:, part.rows]).all():
+                return np.inf
             sigma = np.linalg.svd(self.gauss_rows.At[:, part.start : part.stop], compute_uv=False)
             worst = max(worst, float(sigma[0] / sigma[-1]) if sigma[-1] > 1e-12 * sigma[0] else np.inf)
         return worst

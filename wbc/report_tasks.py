@@ -66,6 +66,8 @@ def _constraint_forces(report: Report) -> Array:
     if not n_strict:
         return np.zeros(0)
     rows = report.gauss_rows
+    if not np.isfinite(rows.At).all():  # a task gave a NaN, and the tick has no solution
+        return np.full(n_strict, np.nan)
     y = rows.C @ (report.vdot - report.problem.nominal)
     force: Array = np.asarray(np.linalg.lstsq(rows.At[:, :n_strict], y, rcond=1e-9)[0], dtype=np.float64)
     return force

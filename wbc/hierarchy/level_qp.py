@@ -144,14 +144,17 @@ def _apart(solver: Solver, qp: QP, n_u: int, answer: Answer) -> Answer | None:
     lives[held] = False
     norms = norms[lives]
     lower, upper = (qp.lower[lives] - value[lives]) / norms, (qp.upper[lives] - value[lives]) / norms
-    try:
-        rest = minimise(solver, f"{qp.key} rest", G[lives] / norms[:, None], lower, upper, G.shape[1])
-    except (InfeasibleError, SolverFailedError):
-        return None
-    x[n_u:] += left @ rest.x
+    iterations = answer.iterations
+    if lives.any():  # else nothing is left to decide, and solvers refuse a problem without variables
+        try:
+            rest = minimise(solver, f"{qp.key} rest", G[lives] / norms[:, None], lower, upper, G.shape[1])
+        except (InfeasibleError, SolverFailedError):
+            return None
+        x[n_u:] += left @ rest.x
+        iterations += rest.iterations
     if what_is_wrong(qp, x, multipliers, side) is not None:
         return None
-    return Answer(x, multipliers, "solved", answer.iterations + rest.iterations, answer.message)
+    return Answer(x, multipliers, "solved", iterations, answer.message)
 
 
 def _certified(solver: Solver, qp: QP, answer: Answer, certified: float) -> Answer:
