@@ -9,7 +9,7 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
-from wbc.frame_task import FrameTask
+from wbc.frame_task import FrameTask, place
 from wbc.target import Target, numbers
 
 
@@ -22,6 +22,11 @@ def rotation_target(value: Any, label: str) -> Array:
     elif isinstance(value, pin.SE3):
         value = value.rotation
     return checks.rotation(value, label)
+
+
+def kept_rotation(value: Any, label: str) -> Array:
+    """The same, as frame tasks keep it."""
+    return place(rotation=rotation_target(value, label))
 
 
 class OrientationTask(FrameTask):
@@ -46,6 +51,6 @@ class OrientationTask(FrameTask):
     dim = 3
     first = 3
     angular = True
-    target: Any = Target(rotation_target, "rotation (3, 3)")
+    target: Any = Target(kept_rotation, "rotation (3, 3)", give=lambda kept: kept[3:].reshape(3, 3).copy())
     target_velocity: Any = Target(numbers(3), "angular velocity (3,) [rad/s]")
     target_acceleration: Any = Target(numbers(3), "angular acceleration (3,) [rad/s²]")

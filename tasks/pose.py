@@ -10,7 +10,7 @@ import pinocchio as pin
 from wbc import checks
 from wbc.checks import Array
 from wbc.errors import InputError
-from wbc.frame_task import FrameTask
+from wbc.frame_task import FrameTask, place
 from wbc.target import Target, numbers
 
 
@@ -27,6 +27,11 @@ def pose_target(value: Any, label: str) -> tuple[Array, Array]:
 def se3(pose: tuple[Array, Array]) -> Any:
     """A pin.SE3 of a position and a rotation."""
     return pin.SE3(pose[1], pose[0])
+
+
+def kept_pose(value: Any, label: str) -> Array:
+    """The same, as frame tasks keep it."""
+    return place(*pose_target(value, label))
 
 
 class PoseTask(FrameTask):
@@ -53,6 +58,6 @@ class PoseTask(FrameTask):
     dim = 6
     first = 0
     angular = (False, False, False, True, True, True)
-    target: Any = Target(pose_target, "pose, pin.SE3", give=se3)
+    target: Any = Target(kept_pose, "pose, pin.SE3", give=lambda kept: se3((kept[:3], kept[3:].reshape(3, 3))))
     target_velocity: Any = Target(numbers(6), "twist (6,) [m/s, rad/s]")
     target_acceleration: Any = Target(numbers(6), "acceleration (6,) [m/s², rad/s²]")

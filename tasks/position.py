@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from wbc.frame_task import FrameTask
+from wbc import checks
+from wbc.checks import Array
+from wbc.frame_task import FrameTask, place
 from wbc.target import Target, numbers
+
+
+def position_target(value: Any, label: str) -> Array:
+    """A checked position (3,), as frame tasks keep it."""
+    return place(checks.vector(value, label, 3))
 
 
 class PositionTask(FrameTask):
@@ -29,6 +36,6 @@ class PositionTask(FrameTask):
 
     dim = 3
     first = 0
-    target: Any = Target(numbers(3), "position (3,) [m]")
+    target: Any = Target(position_target, "position (3,) [m]", give=lambda kept: kept[:3].copy())
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")

@@ -116,9 +116,10 @@ def _active(report: Report) -> list[str]:
     lines = []
     for a in report.active:
         if a.level not in LATE:
+            by = "by at most" if a.one_sided else "by"  # other active rows may leave no room for more
             lines.append(
                 f"Limit '{a.limit}' of {a.element} is at its bound {a.bound:.4g}; a bound wider by one unit would "
-                f"lower the cost of level '{a.level}' by {a.price:.4g}, to first order."
+                f"lower the cost of level '{a.level}' {by} {a.price:.4g}, to first order."
             )
     for level in LATE:
         held = [

@@ -14,10 +14,18 @@ from wbc.task import MotionTask
 from wbc.terms import Terms
 
 
+def place(position: Any = 0.0, rotation: Any = 0.0) -> Array:
+    """What is kept of a target: position (3,), then rotation (3, 3) row by row; zeros for what is not asked."""
+    numbers = np.empty(12)
+    numbers[:3] = position
+    numbers[3:].reshape(3, 3)[:] = rotation
+    return numbers
+
+
 class FrameTask(MotionTask):
     """A task on a frame: ``Δx = (p_target − p; log3(R_target Rᵀ))``, ξ its twist in world axes at its origin.
 
-    A subclass says which of these six rows are its own, and declares its targets.
+    A subclass says which of these six rows are its own, and declares its targets, kept as :func:`place` has them.
 
     Attributes:
         first: the first of its rows; ``dim`` says how many follow.
@@ -42,26 +50,14 @@ class FrameTask(MotionTask):
         super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame, weighting=weighting)
         self.frame = frame
 
-    def place(self) -> Array | None:
-        """p_target (3,) and R_target row by row (9,), zeros for what is not asked; ``None`` where it was never set."""
-        target = self._target
-        if target is None:
-            return None
-        numbers = np.concatenate([np.ravel(part) for part in (target if isinstance(target, tuple) else (target,))])
-        place = np.zeros(12)
-        place[self.first : self.first + len(numbers)] = numbers
-        return place
-
     def in_numbers(self, terms: Terms) -> InNumbers:
         """Rows of a frame."""
-        return InNumbers(FRAME, 12, self.place(), self._frame, self.first)
+        return InNumbers(FRAME, 12, self._target, self._frame, self.first)
 
     def kinematics(self, terms: Terms) -> Kinematics:
         """``ξ`` is the twist of the frame in world axes at its origin, or its linear or angular half."""
         frame = terms.frame(self._frame)
-        target = self.place()
-        if target is None:
-            target = terms.held(self._name, np.concatenate([frame.position, frame.rotation.ravel()]))
+        target = self.held(terms, place(frame.position, frame.rotation))
         rows = slice(self.first, self.first + self.dim)
         error = np.empty(self.dim)
         motion.frame_error(frame.rotation, frame.position, target, self.first, error)

@@ -62,6 +62,9 @@ class ActiveLimit:
         bound, value: the bound that holds, and the value reached [N m, rad/s²].
         price: −∂(½ ‖residual‖² of ``level``)/∂bound, how much the level would gain from a wider bound.
         level: the first level whose value the bound changes.
+        one_sided: whether the active rows are degenerate: one of them holds nothing back yet, or this one is a
+            combination of others. The price is then a subgradient: no less than what a wider bound brings, and no more
+            than what a narrower one costs.
     """
 
     limit: str
@@ -70,6 +73,7 @@ class ActiveLimit:
     value: float
     price: float
     level: str
+    one_sided: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wbc.activation import Activation
+from wbc.checks import Array
 from wbc.joints import single_axes
 from wbc.kernels import CONTACT, NOMINAL, POSTURE
 from wbc.kernels import rows as kernel
@@ -39,7 +40,7 @@ class RowTable:
         self._terms, self._problem = terms, problem
         model, layout = terms.robot.model, problem.layout
         axes = single_axes(model)
-        self._parts: list[Any] = []
+        found: list[tuple[Any, int]] = []
         lines, sizes, errors = [], 0, 0
         keep: list[int] = []
         for part, row, index, is_nominal in parts:
@@ -61,13 +62,15 @@ class RowTable:
             lines.append((kind, place, asked.first, dim, row, sizes, size, at, 0, len(keep), len(keep) + len(rows)))
             keep += list(rows)
             sizes += count
-            self._parts.append(part)
+            found.append((part, size))
         self._table = np.array(lines, dtype=np.int64).reshape(len(lines), COLUMNS)
         self._keep = np.array(keep, dtype=np.int64)
         self._numbers, self._errors = np.zeros(sizes), np.zeros(errors)
         self._share = np.ones(len(lines))
-        self._given = [True] * len(lines)
-        self._versions = [-1] * len(lines)
+        self._entries = [
+            _Entry(part, self._table[k], self._numbers[self._table[k, 5] :], size)
+            for k, (part, size) in enumerate(found)
+        ]
         places, base = (np.zeros(layout.nv, dtype=np.int64), 0) if axes is None else axes
         starts = layout.starts()
         self._arguments = (
@@ -79,19 +82,16 @@ class RowTable:
         self._settled = False
         terms.on_release(self._release)
 
-    def __len__(self) -> int:
-        return len(self._parts)
-
     def __contains__(self, part: object) -> bool:
-        return any(part is one for one in self._parts)
+        return any(part is entry.part for entry in self._entries)
 
     def write(self, presence: Activation) -> None:
         """Write the rows of every part that is present."""
         if not (self._settled and presence.settled and presence.absent is self._absent):
             self._see(presence)
-        for k, part in enumerate(self._parts):
-            if part._version != self._versions[k]:
-                self._take(k, part)
+        for entry in self._entries:
+            if entry.part._version != entry.version:
+                self._take(entry)
         terms = self._terms
         kernel.table_rows(*self._arguments, terms.q, terms.v, *terms.frames.arguments(terms.q, terms.v))
         terms.frames.is_filled = True
@@ -99,47 +99,62 @@ class RowTable:
     def _see(self, presence: Activation) -> None:
         """Who is present, and how much of it."""
         self._absent, self._settled = presence.absent, presence.settled
-        for k, part in enumerate(self._parts):
-            is_nominal, is_absent = self._table[k, 0] == NOMINAL, part.name in presence.absent
-            self._share[k] = 0.0 if is_absent else presence.nominal_share(part.name) if is_nominal else 1.0
-            if not is_absent and self._table[k, 0] != CONTACT:
-                at, dim = self._table[k, 7], self._table[k, 3]
-                self._terms.errors[part.name] = self._errors[at : at + dim]
+        for k, entry in enumerate(self._entries):
+            name, kind = entry.part.name, entry.line[0]
+            is_absent = name in presence.absent
+            self._share[k] = 0.0 if is_absent else presence.nominal_share(name) if kind == NOMINAL else 1.0
+            if not is_absent and kind != CONTACT:
+                at, dim = entry.line[7], entry.line[3]
+                self._terms.errors[name] = self._errors[at : at + dim]
 
-    def _take(self, k: int, part: Any) -> None:
-        """Read what a part asks, after it was changed."""
-        asked = in_numbers(part, self._terms)
-        assert asked is not None
-        self._versions[k] = part._version
-        line, numbers = self._table[k], self._numbers
-        kind, dim, start, size = line[0], line[3], line[5], line[6]
-        if kind == CONTACT:
-            numbers[start + 12 : start + 15] = part._normal
-            if asked.target is not None:
-                numbers[start + 15 : start + 18] = asked.target
-            numbers[start + 18], numbers[start + 19] = part._gains.kp, part._gains.kd
+    def _take(self, entry: _Entry) -> None:
+        """Read what a part asks, after something was assigned to it."""
+        part, line = entry.part, entry.line
+        entry.version = part._version
+        target = part.in_numbers(self._terms).target
+        if line[0] == CONTACT:
+            entry.target[12:15] = part._normal
+            if target is not None:
+                entry.target[15:18] = target
+            entry.target[18], entry.target[19] = part._gains.kp, part._gains.kd
             return
-        if asked.target is not None:
-            numbers[start : start + size] = asked.target
+        if target is not None:
+            entry.target[:] = target
             line[8] = 1
-        elif self._given[k]:  # from now on it holds what it sees
+        elif entry.is_given:  # from now on it holds what it sees
             line[8] = 0
-        self._given[k] = asked.target is not None
-        gains = numbers[start + size : start + size + 4 * dim].reshape(4, dim)
-        gains[0], gains[1] = part._gains.kp, part._gains.kd
-        gains[2] = 0.0 if part._target_velocity is None else part._target_velocity
-        gains[3] = 0.0 if part._target_acceleration is None else part._target_acceleration
+        entry.is_given = target is not None
+        kp, kd, velocity, acceleration = entry.gains
+        velocity[:] = 0.0 if part._target_velocity is None else part._target_velocity
+        acceleration[:] = 0.0 if part._target_acceleration is None else part._target_acceleration
+        if entry.seen == (part._gains, part._rows):
+            return
+        entry.seen = (part._gains, part._rows)
+        kp[:], kd[:] = part._gains.kp, part._gains.kd
+        rows = self._keep[line[9] : line[10]]
         if part._rows is not None:
-            self._keep[line[9] : line[10]] = part._rows
-        if kind == POSTURE:
-            rows = self._keep[line[9] : line[10]]
+            rows[:] = part._rows
+        if line[0] == POSTURE:
             self._problem.A[line[4] : line[4] + len(rows)] = self._terms.joint_identity[rows]
 
     def _release(self, name: str | None) -> None:
         """What was seen is taken anew at the next tick."""
-        for k, part in enumerate(self._parts):
-            if (name is None or part.name == name) and (self._table[k, 0] == CONTACT or not self._given[k]):
-                self._table[k, 8] = 0
+        for entry in self._entries:
+            if (name is None or entry.part.name == name) and (entry.line[0] == CONTACT or not entry.is_given):
+                entry.line[8] = 0
+
+
+class _Entry:
+    """A part with its line of the table and its numbers; ``version`` and ``seen`` tell what was read of it."""
+
+    __slots__ = ("gains", "is_given", "line", "part", "seen", "target", "version")
+
+    def __init__(self, part: Any, line: Any, numbers: Array, size: int) -> None:
+        dim = int(line[3])
+        self.part, self.line, self.version, self.is_given = part, line, -1, True
+        self.target = numbers[:size]
+        self.gains = tuple(numbers[size + i * dim : size + (i + 1) * dim] for i in range(4))
+        self.seen: Any = None
 
 
 def in_numbers(part: Any, terms: Terms) -> InNumbers | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +86,8 @@ class Terms:
                 f"the state does not fit robot {self.robot.name!r}: q has length {len(q)}, expected nq={model.nq}; "
                 f"v has length {len(v)}, expected nv={model.nv}"
             )
-        checks.finite(q, "q"), checks.finite(v, "v")  # State looked once, but its arrays can be written to
+        if not math.isfinite(q.dot(q) + v.dot(v)):  # State looked once, but its arrays can be written to
+            checks.finite(q, "q"), checks.finite(v, "v")
         if self._unit_norm and not pin.isNormalized(model, q, checks.UNIT_TOLERANCE):
             raise InputError("q: a quaternion (xyzw) or a (cos, sin) pair in it does not have unit norm")
         self.q, self.v = q, v
