@@ -928,7 +928,14 @@ def test_a_subclass_of_a_subclass_is_open_until_its_own_constructor_is_through()
     task.depth = 4.0
     with pytest.raises(UnknownNameError, match="'depth'"):
         task.dept = 5.0  # type: ignore[attr-defined]
-    assert list(inspect.signature(PositionTask).parameters) == ["name", "frame", "gains", "mask", "mask_frame"]
+    assert list(inspect.signature(PositionTask).parameters) == [
+        "name",
+        "frame",
+        "gains",
+        "mask",
+        "mask_frame",
+        "weighting",
+    ]
 
 
 def test_a_copy_of_a_task_refuses_what_the_task_refuses() -> None:

@@ -311,7 +311,7 @@ def test_b04_no_numeric_setting_is_dead(name: str, factor: float) -> None:
 
 def test_b04_every_numeric_argument_of_a_task_or_limit_is_among_the_settings() -> None:
     """Whoever adds an argument adds it to the list above, or to the names of arguments that are no numbers."""
-    no_numbers = {"self", "name", "frame", "mask", "mask_frame", "axes", "axis", "direction", "obstacle"}
+    no_numbers = {"self", "name", "frame", "mask", "mask_frame", "weighting", "axes", "axis", "direction", "obstacle"}
     no_numbers |= {"position", "velocity"}
     kinds = (
         PositionTask, OrientationTask, PoseTask, UprightTask, PostureTask, ManipulabilityTask, ObstacleTask, TorqueTask,

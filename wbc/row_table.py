@@ -127,9 +127,9 @@ class RowTable:
         kp, kd, velocity, acceleration = entry.gains
         velocity[:] = 0.0 if part._target_velocity is None else part._target_velocity
         acceleration[:] = 0.0 if part._target_acceleration is None else part._target_acceleration
-        if entry.seen == (part._gains, part._rows):
+        if part._gains is entry.seen_gains and part._rows is entry.seen_rows:
             return
-        entry.seen = (part._gains, part._rows)
+        entry.seen_gains, entry.seen_rows = part._gains, part._rows
         kp[:], kd[:] = part._gains.kp, part._gains.kd
         rows = self._keep[line[9] : line[10]]
         if part._rows is not None:
@@ -145,16 +145,17 @@ class RowTable:
 
 
 class _Entry:
-    """A part with its line of the table and its numbers; ``version`` and ``seen`` tell what was read of it."""
+    """A part with its line of the table and its numbers; ``version``, ``seen_gains`` and ``seen_rows`` tell what was read of it."""
 
-    __slots__ = ("gains", "is_given", "line", "part", "seen", "target", "version")
+    __slots__ = ("gains", "is_given", "line", "part", "seen_gains", "seen_rows", "target", "version")
 
     def __init__(self, part: Any, line: Any, numbers: Array, size: int) -> None:
         dim = int(line[3])
         self.part, self.line, self.version, self.is_given = part, line, -1, True
         self.target = numbers[:size]
         self.gains = tuple(numbers[size + i * dim : size + (i + 1) * dim] for i in range(4))
-        self.seen: Any = None
+        self.seen_gains: Any = None
+        self.seen_rows: Any = None
 
 
 def in_numbers(part: Any, terms: Terms) -> InNumbers | None:
