@@ -145,7 +145,7 @@ class RowTable:
 
 
 class _Entry:
-    """A part with its line of the table and its numbers; ``version``, ``seen_gains`` and ``seen_rows`` tell what was read of it."""
+    """A part with its line of the table and its numbers; ``version`` and what was ``seen`` tell what was read of it."""
 
     __slots__ = ("gains", "is_given", "line", "part", "seen_gains", "seen_rows", "target", "version")
 
