@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from wbc import checks
 from wbc.attributes import Attributes
 from wbc.rows import Rows
@@ -49,7 +51,10 @@ class TorqueLimits(Attributes):
     def rows(self, terms: Terms) -> Rows:
         """``−τ_max ≤ τ ≤ τ_max``; inf where there is no limit."""
         if self._placed is None or self._placed[0] is not terms:
-            bounds = self._scale * terms.robot.torque_limits
-            rows = Rows(terms.identity_torque, terms.zero_torque, lower=-bounds, upper=bounds, on="torque")
+            limits = terms.robot.torque_limits
+            upper = np.where(np.isfinite(limits), self._scale * limits, np.inf)  # 0 times inf is no bound
+            lower = -upper
+            lower.flags.writeable = upper.flags.writeable = False
+            rows = Rows(terms.identity_torque, terms.zero_torque, lower=lower, upper=upper, on="torque")
             self._placed = (terms, rows)
         return self._placed[1]

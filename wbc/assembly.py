@@ -55,7 +55,7 @@ class Assembler:
         self._limits = [(limit, limit_parts[limit.name]) for limit in stack.all_limits]
         self._contacts = list(zip(stack.contacts, self.layout.contacts, strict=True))
         self._written: dict[str, Array | None] = {}
-        self._constant: dict[str, Rows] = {}
+        self._constant: dict[str, Rows | None] = {}
         self._prepare_forces(robot)
 
     def attach(self, terms: Terms) -> None:
@@ -96,7 +96,7 @@ class Assembler:
             rows = limit.rows(terms)
             if rows is self._constant.get(part.name) and presence.untouched:
                 continue  # the very rows that stand there already (4 us)
-            self._constant[part.name] = rows
+            self._constant[part.name] = rows if _is_constant(rows) else None
             where = slice(part.start, part.stop)
             if self._written.get(part.name) is not rows.A:  # a constant matrix is written once (0.6 us each)
                 self._written[part.name] = None if rows.A.flags.writeable else rows.A
@@ -168,6 +168,8 @@ class Assembler:
         if rows.A is terms.joint_identity or rows.A is terms.identity:
             return -rows.b
         p = self.problem
+        if not np.isfinite(rows.A).all():  # found again, by name, before anyone solves
+            return np.full(p.layout.nv, np.nan)
         if rows.on == "torque":  # M v̇₀ + h = Sᵀ τ₀
             force = -p.h
             force[self._robot.actuated] -= rows.b
@@ -188,6 +190,11 @@ class Assembler:
         ]
         placed = {part.name for part in self.layout.soft}
         return strict + [(task, self.layout.soft) for task, _ in self.stack.soft if task.name in placed]
+
+
+def _is_constant(rows: Rows) -> bool:
+    """Whether nobody can have written into the rows since."""
+    return not any(value is None or value.flags.writeable for value in (rows.A, rows.b, rows.lower, rows.upper))
 
 
 def _part(parts: tuple[Part, ...], name: str) -> Part:

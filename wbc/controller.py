@@ -253,12 +253,17 @@ class Controller:
         """The last tick as one unreduced ``qpsolvers.Problem`` in x = [v̇; f]; see :func:`wbc.unreduced.as_qp`.
 
         Raises:
-            InputError: there was no tick yet, or the last one had no solution.
+            InputError: there was no tick yet, the last one had no solution, or it mixed several while a part came or
+                went, so that no one problem has its command.
         """
         from wbc.unreduced import as_qp
 
         if self._last is None or self._last.report.solution is None:
             raise InputError("as_qp: there is no solved tick yet; call tick(State(q, v)) first")
+        if self._last.report.moment.share < 1.0:
+            raise InputError(
+                "as_qp: the last tick mixed solutions with and without a part that comes or goes; ask after the ramp"
+            )
         return as_qp(self._last.report.problem, self._last.report.solution, self.metric)
 
     def reset(self) -> None:

@@ -138,9 +138,13 @@ def _acceleration(terms: Terms, problem: Problem, torque: Array, f: Array) -> Ar
 
 
 def bad_row(problem: Problem, nominal: tuple[str, ...]) -> str:
-    """Whose rows hold a NaN or an inf, in words; empty where all are finite, which takes two products (2 us)."""
+    """Whose rows hold a NaN or an inf, in words; empty where all are finite, which takes a few products (4 us)."""
     A, b, layout = problem.A, problem.b, problem.layout
-    if math.isfinite(np.vdot(A, A) + np.vdot(b, b) + np.vdot(problem.nominal, problem.nominal)):
+    size = np.vdot(A, A) + np.vdot(b, b) + np.vdot(problem.nominal, problem.nominal)
+    size += np.vdot(problem.G, problem.G) + np.vdot(problem.G_torque, problem.G_torque)
+    size += np.vdot(problem.offset, problem.offset)
+    bounded = not layout.n_in or (problem.lower.max() < math.inf and problem.upper.min() > -math.inf)
+    if math.isfinite(size) and bounded:
         return ""
     rows = problem.on > 0.0
     A, b = problem.task_rows()
@@ -152,6 +156,20 @@ def bad_row(problem: Problem, nominal: tuple[str, ...]) -> str:
                 return f"{kind} {part.name!r}: row {int(np.argmax(bad))} is not finite ({label})"
     if not np.isfinite(problem.nominal).all():
         return f"nominal acceleration of {', '.join(map(repr, nominal))}: not finite"
+    first, last = layout.n_acc, layout.n_in - layout.n_tau
+    with np.errstate(invalid="ignore"):
+        matrix = np.concatenate([problem.G.sum(axis=1), np.zeros(last - first), problem.G_torque.sum(axis=1)])
+    looked_at = (
+        ("A", "not finite", ~np.isfinite(matrix)),
+        ("b", "not finite", ~np.isfinite(problem.offset)),
+        ("lower", "no lower bound", ~(problem.lower < math.inf)),
+        ("upper", "no upper bound", ~(problem.upper > -math.inf)),
+    )
+    for part in layout.limits:
+        for label, what, wrong in looked_at:
+            if wrong[part.rows].any():
+                element = part.elements[int(np.argmax(wrong[part.rows]))]
+                return f"limit {part.name!r}: {label} of {element!r} is {what}"
     return ""  # rows so large that their squares are not
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from wbc.activation import Activation
+from wbc.attributes import label_of
 from wbc.checks import Array
+from wbc.errors import InputError
 from wbc.joints import single_axes
 from wbc.kernels import CONTACT, NOMINAL, POSTURE
 from wbc.kernels import rows as kernel
@@ -109,8 +111,18 @@ class RowTable:
 
     def _take(self, entry: _Entry) -> None:
         """Read what a part asks, after something was assigned to it."""
-        part, line = entry.part, entry.line
+        part = entry.part
+        try:
+            self._read(entry)
+        except ValueError:  # the task was checked against another robot, where it was placed last
+            raise InputError(
+                f"{label_of(part)}: a target or gain does not fit robot {self._terms.robot.name!r}, for which this "
+                "controller was made; give each robot a task of its own"
+            ) from None
         entry.version = part._version
+
+    def _read(self, entry: _Entry) -> None:
+        part, line = entry.part, entry.line
         target = part.in_numbers(self._terms).target
         if line[0] == CONTACT:
             entry.target[12:15] = part._normal
@@ -161,13 +173,15 @@ class _Entry:
 def in_numbers(part: Any, terms: Terms) -> InNumbers | None:
     """What a part asks, in numbers; ``None`` where only its own Python code knows.
 
-    A subclass that has its own ``kinematics`` or ``rows`` means what it says there.
+    What a subclass or an object says in methods of its own counts.
     """
     if getattr(part, "in_numbers", None) is None or getattr(part, "mask_frame", "world") != "world":
         return None
     order = type(part).__mro__
     first = next(owner for owner in order if "in_numbers" in vars(owner))
-    for method in ("kinematics", "rows"):
+    if "kinematics" in vars(part) or "rows" in vars(part):
+        return None
+    for method in ("kinematics", "rows", "held", "velocity_gap"):
         owner = next((one for one in order if method in vars(one)), object)
         if not issubclass(first, owner):
             return None

@@ -147,8 +147,10 @@ class MotionTask(Attributes):
     _target_acceleration: Array | None = None
 
     def held(self, terms: Terms, seen: Array) -> Array:
-        """The target, or, where none was ever set, what the task saw at its first tick."""
+        """The target, or, where there is none, what the task saw at the first tick without one."""
         target = self._target
+        if target is not None:
+            terms.forget(self._name)
         return terms.held(self._name, seen) if target is None else target
 
     def velocity_gap(self, velocity: Array) -> Array:

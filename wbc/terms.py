@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 import pinocchio as pin
@@ -45,8 +46,8 @@ class Terms:
         self._moved = False
         self._com: ComTerms | None = None
         self._momentum: MomentumTerms | None = None
-        self._held: dict[tuple[str, str], Array] = {}
-        self._releases: list[Callable[[str | None], None]] = []
+        self._held: dict[str, dict[str, Array]] = {}
+        self._releases: list[WeakMethod[Callable[[str | None], None]]] = []
         self._unit_norm = robot.nq != robot.nv
         self._fresh = False
         self.identity, self.identity_torque = np.eye(robot.nv), np.eye(robot.nu)
@@ -153,15 +154,19 @@ class Terms:
 
     def held(self, task: str, value: Array, *, what: str = "target") -> Array:
         """What ``task`` saw at its first tick; ``value`` is remembered where it has seen nothing yet."""
-        key = (task, what)
-        seen = self._held.get(key)
+        holds = self._held.setdefault(task, {})
+        seen = holds.get(what)
         if seen is None:
-            seen = self._held[key] = np.array(value)
+            seen = holds[what] = np.array(value)
         return seen
+
+    def forget(self, task: str) -> None:
+        """What ``task`` saw counts no more, since it was given a target."""
+        self._held.pop(task, None)
 
     def seen(self, task: str, *, what: str = "target") -> Array | None:
         """What ``task`` holds, or ``None`` where it has seen nothing yet; for values that cost something to make."""
-        return self._held.get((task, what))
+        return self._held.get(task, {}).get(what)
 
     def _need_state(self) -> None:
         if not self._fresh:
@@ -174,14 +179,18 @@ class Terms:
 
     def release(self, *, task: str | None = None) -> None:
         """Forget what one task holds, or every task, so that the next tick captures it anew."""
-        for key in [key for key in self._held if task is None or key[0] == task]:
-            del self._held[key]
-        for release in self._releases:
-            release(task)
+        if task is None:
+            self._held.clear()
+        else:
+            self._held.pop(task, None)
+        for reference in self._releases:
+            release = reference()
+            if release is not None:
+                release(task)
 
     def on_release(self, release: Callable[[str | None], None]) -> None:
-        """Whom else to tell that a task, or every one (``None``), forgets what it holds."""
-        self._releases.append(release)
+        """Whom else to tell that a task, or every one (``None``), forgets what it holds; a method, kept weakly."""
+        self._releases.append(WeakMethod(release))  # a circle would live until the next collection
 
 
 def _without_floating_base(robot: Robot, identity: Array) -> Array:
