@@ -89,8 +89,6 @@ class RelativePoseTask(MotionTask):
                 terms.held(self.name, position, what="position"),
                 terms.held(self.name, rotation, what="rotation"),
             )
-        else:
-            terms.forget(self.name)
         error = np.concatenate([target[0] - position, pin.log3(target[1].dot(rotation.T))])
         twist, J, drift = (np.concatenate([Rt.dot(rows[:3]), Rt.dot(rows[3:])]) for rows in (twist, J, drift))
         return Kinematics(error, self.velocity_gap(twist), J, drift)

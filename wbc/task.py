@@ -149,8 +149,6 @@ class MotionTask(Attributes):
     def held(self, terms: Terms, seen: Array) -> Array:
         """The target, or, where there is none, what the task saw at the first tick without one."""
         target = self._target
-        if target is not None:
-            terms.forget(self._name)
         return terms.held(self._name, seen) if target is None else target
 
     def velocity_gap(self, velocity: Array) -> Array:
@@ -161,6 +159,8 @@ class MotionTask(Attributes):
 
     def rows(self, terms: Terms) -> Rows:
         """The rows ``J v̇ + J̇v − ξ̇_r = 0`` of this tick."""
+        if self._target is not None:  # without it again, the task holds what it then sees
+            terms.forget(self._name)
         kinematics, acceleration = self.kinematics(terms), self._target_acceleration
         if self._mask_frame != "world":
             kinematics, acceleration = _turned(kinematics, acceleration, terms.frame(self._mask_frame).rotation)
