@@ -117,8 +117,13 @@ def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
     """What keeps a contact from standing still."""
     G = report.gauss_limits
     wanted = np.zeros((part.stop - part.start, G.shape[1]))
-    wanted[:, : report.gauss_rows.n] = report.gauss_rows.At[:, part.start : part.stop].T
-    return _clash(report, G, wanted, -1, "contacts")
+    At, n = report.gauss_rows.At, report.gauss_rows.n
+    wanted[:, :n] = At[:, part.start : part.stop].T
+    # a contact that yields so that another one has to yield less clashes with nothing by itself; all of them together do
+    p, nf = report.problem, report.problem.layout.nf
+    together = np.zeros((1, G.shape[1]))
+    together[0, :n] = At[:, :nf] @ (p.on[:nf] * (p.A[:nf] @ report.vdot + p.b[:nf]))
+    return _clash(report, G, wanted, -1, "contacts") or _clash(report, G, together, -1, "contacts")
 
 
 def _given_way(report: Report, G: Array, level: str) -> Array:
