@@ -119,7 +119,7 @@ def clash_of_motion(report: Report, part: Part) -> tuple[str, ...]:
     wanted = np.zeros((part.stop - part.start, G.shape[1]))
     At, n = report.gauss_rows.At, report.gauss_rows.n
     wanted[:, :n] = At[:, part.start : part.stop].T
-    # a contact that yields so that another one has to yield less clashes with nothing by itself; all of them together do
+    # a contact that yields so that another one yields less clashes with nothing by itself; all of them together do
     p, nf = report.problem, report.problem.layout.nf
     together = np.zeros((1, G.shape[1]))
     together[0, :n] = At[:, :nf] @ (p.on[:nf] * (p.A[:nf] @ report.vdot + p.b[:nf]))
