@@ -6,7 +6,7 @@ from typing import Any
 
 from wbc.joints import floats
 from wbc.kernels import COM
-from wbc.rows import Gains, InNumbers, Kinematics
+from wbc.rows import InNumbers, Kinematics
 from wbc.target import Target, numbers
 from wbc.task import MotionTask
 from wbc.terms import Terms
@@ -35,17 +35,6 @@ class ComTask(MotionTask):
     target: Any = Target(numbers(3), "position (3,) [m]")
     target_velocity: Any = Target(numbers(3), "velocity (3,) [m/s]")
     target_acceleration: Any = Target(numbers(3), "acceleration (3,) [m/s²]")
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        gains: Gains | None = None,
-        mask: Any = None,
-        mask_frame: str = "world",
-        weighting: str = "identity",
-    ) -> None:
-        super().__init__(name, gains=gains, mask=mask, mask_frame=mask_frame, weighting=weighting)
 
     def in_numbers(self, terms: Terms) -> InNumbers | None:
         """Rows of the centre of mass, where it can be read off the mass matrix of a free-flyer."""

@@ -51,8 +51,8 @@ class TorqueLimits(Attributes):
     def rows(self, terms: Terms) -> Rows:
         """``−τ_max ≤ τ ≤ τ_max``; inf where there is no limit."""
         if self._placed is None or self._placed[0] is not terms:
-            limits = terms.robot.torque_limits
-            upper = np.where(np.isfinite(limits), self._scale * limits, np.inf)  # 0 times inf is no bound
+            upper = np.array(terms.robot.torque_limits)
+            upper[np.isfinite(upper)] *= self._scale  # 0 times inf is no bound
             lower = -upper
             lower.flags.writeable = upper.flags.writeable = False
             rows = Rows(terms.identity_torque, terms.zero_torque, lower=lower, upper=upper, on="torque")

@@ -138,7 +138,7 @@ def _acceleration(terms: Terms, problem: Problem, torque: Array, f: Array) -> Ar
 
 
 def bad_row(problem: Problem, nominal: tuple[str, ...]) -> str:
-    """Whose rows hold a NaN or an inf, in words; empty where all are finite, which takes a few products (4 us)."""
+    """Whose rows hold a NaN or an inf, in words; empty where all are finite."""
     A, b, layout = problem.A, problem.b, problem.layout
     size = np.vdot(A, A) + np.vdot(b, b) + np.vdot(problem.nominal, problem.nominal)
     size += np.vdot(problem.G, problem.G) + np.vdot(problem.G_torque, problem.G_torque)

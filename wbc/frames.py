@@ -36,7 +36,7 @@ class FrameTerms:
 
 
 class FrameTable:
-    """The frames in use of one model and its data; :meth:`fill` computes them all (1 us a frame instead of 5).
+    """The frames in use of one model and its data; :meth:`fill` computes them all at once.
 
     The layout of pinocchio's memory is documented nowhere. Every frame that is taken up is therefore held against the
     public functions in a moving, turned state; from the first that differs on, the public functions are used.

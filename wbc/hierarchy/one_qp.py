@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wbc.checks import Array
-from wbc.kernels import active_set
+from wbc.kernels import inside
 from wbc.problem import Problem
 from wbc.solvers import QP, Solver
 
@@ -68,15 +68,15 @@ def one_qp(problem: Problem, at: Array, free: Free, solver: Solver, guess: Array
         guess: the active rows of the tick before (n_in,), mended in place; ``None`` where there are none.
     """
     layout = problem.layout
-    places = layout.places(active_set.BLOCKS)
+    places = layout.places(inside.BLOCKS)
     m, n = free.rows.shape
     G, lower, upper, norms = np.empty((m, n)), np.empty(m), np.empty(m), np.empty(m)
-    if not active_set.unit_rows(problem.record, places, layout.sizes, at, free.rows, G, lower, upper, norms):
+    if not inside.unit_rows(problem.record, places, layout.sizes, at, free.rows, G, lower, upper, norms):
         return None
     out, price, level = np.empty(len(at)), np.empty(m), np.empty(m, dtype=np.int64)
 
     def move(side: Array, most_changes: int) -> tuple[int, float]:
-        found: tuple[int, float] = active_set.move_inside(
+        found: tuple[int, float] = inside.move_inside(
             problem.record, places, layout.sizes, layout.motors, at, free.V, free.force, G, lower, upper,
             norms, side, most_changes, out, price, level,
         )  # fmt: skip

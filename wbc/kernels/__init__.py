@@ -10,7 +10,18 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
-NAMES = ("linear_algebra", "equalities", "active_set", "contacts", "forces", "frames", "limits", "motion", "rows")
+NAMES = (
+    "linear_algebra",
+    "equalities",
+    "active_set",
+    "contacts",
+    "forces",
+    "frames",
+    "inside",
+    "limits",
+    "motion",
+    "rows",
+)
 
 CONTACT, FRAME, COM, POSTURE, NOMINAL = range(5)  # kinds of parts whose rows are written by one call
 INSIDE, OUTSIDE, WEAK, BROKEN = 0, 1, 2, 3  # a limit is exceeded; a level has to be split by SVD; M is not positive
@@ -21,6 +32,7 @@ if TYPE_CHECKING:
     from wbc.kernels import equalities as equalities
     from wbc.kernels import forces as forces
     from wbc.kernels import frames as frames
+    from wbc.kernels import inside as inside
     from wbc.kernels import limits as limits
     from wbc.kernels import linear_algebra as linear_algebra
     from wbc.kernels import motion as motion

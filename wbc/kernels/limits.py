@@ -7,7 +7,7 @@ import numpy as np
 from wbc.checks import Array
 from wbc.kernels.compiled import compiled
 from wbc.kernels.forces import eliminate
-from wbc.kernels.linear_algebra import Indices, add_product, directions, solve_columns
+from wbc.kernels.linear_algebra import Indices, add_product, cholesky, directions, solve_columns
 
 BLOCKS = ("M", "J", "active", "root_weight_f", "G", "G_wrench", "G_torque")
 
@@ -80,17 +80,8 @@ def free_motion(T: Array, count: int, tau: Array, root_weights: Array, C: Array,
             if value != 0.0:
                 for j in range(i + 1):
                     L[i, j] += value * T[count + j, count + k]
-    for j in range(r):
-        for k in range(j):
-            value = L[j, k]
-            if value != 0.0:
-                for i in range(j, r):
-                    L[i, j] -= value * L[i, k]
-        if not L[j, j] > 0.0:
-            return False
-        root = np.sqrt(L[j, j])
-        for i in range(j, r):
-            L[i, j] /= root
+    if not cholesky(L):
+        return False
     for i in range(n):
         for j in range(r):
             total = V[i, j]

@@ -180,20 +180,30 @@ def one_plus_gram(B: Array) -> Array:
     return H
 
 
-@compiled("boolean(float64[:, ::1], float64[::1])")
-def solve_positive(H: Array, x: Array) -> bool:
-    """``x ← H⁻¹ x`` for positive definite H, overwritten by its lower Cholesky factor; False where it is not."""
-    n = len(x)
+@compiled("boolean(float64[:, ::1])")
+def cholesky(H: Array) -> bool:
+    """``H = L Lᵀ``, the lower triangle of H overwritten by L; False where H is not positive definite."""
+    n = len(H)
     for j in range(n):
         for k in range(j):
             value = H[j, k]
-            for i in range(j, n):
-                H[i, j] -= value * H[i, k]
+            if value != 0.0:
+                for i in range(j, n):
+                    H[i, j] -= value * H[i, k]
         if not H[j, j] > 0.0:
             return False
         root = math.sqrt(H[j, j])
         for i in range(j, n):
             H[i, j] /= root
+    return True
+
+
+@compiled("boolean(float64[:, ::1], float64[::1])")
+def solve_positive(H: Array, x: Array) -> bool:
+    """``x ← H⁻¹ x`` for positive definite H, overwritten by its lower Cholesky factor; False where it is not."""
+    n = len(x)
+    if not cholesky(H):
+        return False
     for i in range(n):
         for j in range(i):
             x[i] -= H[i, j] * x[j]
